@@ -1,0 +1,157 @@
+"""What is special to a kind, seen from the verbs, which are the same for all kinds.
+
+A verb does what every kind needs (names, uids, versions, optimistic locking, finalizers) and asks the kind's Strategy for the
+rest, in the order of the real server's registry (`k8s.io/apiserver/pkg/registry/rest`: BeforeCreate, BeforeUpdate, BeforeDelete).
+What is no create, read, update or delete of an object (a binding, an eviction, a scale) is an Action.
+
+`strategies.py` has the table of both: `STRATEGIES[storage]` and `ACTIONS[storage, subresource]`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Protocol
+
+from .status import FieldError
+
+if TYPE_CHECKING:
+    from .resources import ResourceType
+
+JSON = dict[str, Any]
+
+
+class Reader(Protocol):
+    """Read access to all stored objects. What it returns is shared: never change it, copy first.
+
+    `storage` is a resource type's storage key: plural and group, `pods`, `leases.coordination.k8s.io`. A cluster-scoped
+    object has the namespace "".
+    """
+
+    def get(self, storage: str, namespace: str, name: str) -> JSON | None: ...
+
+    def list(self, storage: str, namespace: str | None = None) -> Iterable[JSON]:
+        """The objects in order of namespace and name; of all namespaces if None."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """What a strategy may know of the request it serves."""
+
+    resource: ResourceType
+    store: Reader
+    now: str  # simulated time, RFC 3339 in whole seconds: 2026-01-01T00:00:00Z
+    now_micro: str  # the same with exactly six decimals
+    namespace: str = ""
+    name: str = ""  # the name in the path; "" on create
+    subresource: str | None = None
+    dry_run: bool = False
+    field_manager: str = ""
+    user: str = "system:admin"
+    warnings: list[str] = field(default_factory=list)  # sent as Warning headers
+
+
+class Strategy:
+    """The rules of a kind. This class itself serves kinds without any.
+
+    Objects handed in as `obj` or `new` belong to the request and are changed in place; `old` is the stored object and must
+    never be changed. Every method may raise ApiError, which is then the answer.
+    """
+
+    # Fields of field selectors beyond metadata.name and metadata.namespace, which all kinds have.
+    selectable_fields: frozenset[str] = frozenset()
+    # PUT of an object that does not exist creates it (leases, events, endpoints, limit ranges, services).
+    create_on_update: bool = False
+    # PUT without a resourceVersion is taken (not so for leases).
+    unconditional_update: bool = True
+    # DELETE answers the object that is gone, not a Status (pods, services, service accounts, resource claims).
+    answers_deleted_object: bool = False
+    # The kind has a spec whose changes raise metadata.generation; it begins at 1.
+    counts_generation: bool = True
+    # Dependents are orphaned where the client asks for nothing (jobs, replication controllers).
+    orphans_by_default: bool = False
+
+    def prepare_create(self, obj: JSON, ctx: Context) -> None:
+        """Fill in defaults and drop what a client may not set. Name, uid and creationTimestamp are set already."""
+        if "status" in ctx.resource.subresources:
+            obj.pop("status", None)
+        if self.counts_generation and "spec" in obj:
+            obj["metadata"]["generation"] = 1
+
+    def validate_create(self, obj: JSON, ctx: Context) -> list[FieldError]:
+        """What is wrong with the prepared object; the answer is a 422 with all of it."""
+        return []
+
+    def prepare_update(self, new: JSON, old: JSON, ctx: Context) -> None:
+        """Main resource: what a client may not change becomes as it was, status above all. `/status`: only the status (and
+        metadata) is taken. System fields of the metadata are already as in `old`."""
+        if ctx.subresource == "status":
+            keep_all_but_status(new, old)
+            return
+        if "status" in ctx.resource.subresources:
+            keep(new, old, "status")
+        if self.counts_generation and new.get("spec") != old.get("spec"):
+            new["metadata"]["generation"] = old["metadata"].get("generation", 0) + 1
+
+    def validate_update(self, new: JSON, old: JSON, ctx: Context) -> list[FieldError]:
+        """As validate_create. `ctx.subresource` says which way the object was written."""
+        return []
+
+    def check_delete(self, obj: JSON, ctx: Context) -> None:
+        """Raise ApiError where the object may not be deleted."""
+
+    def prepare_delete(self, new: JSON, old: JSON, ctx: Context) -> None:
+        """The object is about to be marked as being deleted (deletionTimestamp is set): change what goes with it."""
+
+    def grace_period(self, obj: JSON, requested: int | None, ctx: Context) -> int | None:
+        """Seconds from the mark to the end. None: the kind knows no graceful deletion, the object goes in one write."""
+        return None
+
+    def field_labels(self, obj: JSON) -> dict[str, str] | None:
+        """The values of `selectable_fields`, absent ones as "". None: the kind has none."""
+        return None
+
+
+def keep(new: JSON, old: JSON, key: str) -> None:
+    """`new[key]` as it was in `old`, absent if it was absent."""
+    if key in old:
+        new[key] = old[key]
+    else:
+        new.pop(key, None)
+
+
+def keep_all_but_status(new: JSON, old: JSON) -> None:
+    """What a write to `/status` may change: the status, and of the metadata all but owners and system fields."""
+    for key in [*new, *old]:
+        if key not in ("status", "metadata", "apiVersion", "kind"):
+            keep(new, old, key)
+    keep(new["metadata"], old["metadata"], "ownerReferences")
+
+
+@dataclass(frozen=True, slots=True)
+class ActionRequest:
+    """A request for a subresource that is an action."""
+
+    verb: str  # create, get, update, patch, delete
+    ctx: Context
+    body: JSON | None  # decoded; of a patch see `change`
+    query: Mapping[str, str]
+    # Reads the object (404 if absent), hands a copy to the function, which changes it in place, and stores the result: a new
+    # version, unless nothing changed or it is a dry run. Returns the stored object.
+    update: Callable[[Callable[[JSON], None]], JSON]
+    # Deletes the object by the rules of DELETE: the body is a DeleteOptions.
+    delete: Callable[[JSON], JSON]
+    # The body of a patch, applied to the action's own object (a Scale).
+    change: Callable[[JSON], JSON] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What an action answers: a JSON object, or plain text."""
+
+    code: int
+    body: JSON | str
+
+
+Action = Callable[[ActionRequest], Answer]
