@@ -1,0 +1,5 @@
+"""``python -m batkube`` is the command ``batkube``."""
+
+from batkube.cli import main
+
+main()

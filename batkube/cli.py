@@ -1,0 +1,216 @@
+"""The command ``batkube``: what a user types, turned into settings. The work is done elsewhere.
+
+Exit codes: 0 finished, 1 the run failed, 2 bad usage or input, 130 interrupted.
+"""
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated, TypeVar
+
+import typer
+from pydantic import BaseModel, ValidationError
+
+from batkube import __version__
+from batkube.settings import (
+    DEFAULT_BATSIM_ENDPOINT,
+    DEFAULT_EPOCH,
+    OnDeadlock,
+    RunSettings,
+    ServeSettings,
+    StepSettings,
+)
+
+Settings = TypeVar("Settings", bound=BaseModel)
+
+app = typer.Typer(
+    name="batkube",
+    help="Run any Kubernetes scheduler, unmodified, against a cluster that Batsim simulates.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+WorkloadOption = Annotated[
+    list[Path], typer.Option("--workload", "-w", help="Batsim workload (JSON); repeat for several.")
+]
+SchedulerName = Annotated[
+    str,
+    typer.Option(
+        "--scheduler-name", help="The name the scheduler under test goes by, in a pod's schedulerName."
+    ),
+]
+DeadlockOption = Annotated[
+    OnDeadlock,
+    typer.Option("--on-deadlock", help="When nothing can ever happen again: fail, or reject the waiting jobs."),
+]
+QuietPeriod = Annotated[
+    float,
+    typer.Option(help="Real seconds without a request after which a scheduler out of sight is at rest."),
+]
+Patience = Annotated[
+    float,
+    typer.Option(
+        help="Real seconds a scheduler at rest may stay silent, with no event to come, before it is stuck."
+    ),
+]
+Epoch = Annotated[float, typer.Option(help="Unix seconds at which simulated time 0 lies.", show_default=False)]
+Seed = Annotated[int, typer.Option(help="Where uids and generated names come from.")]
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"batkube {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _main(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and exit.")
+    ] = False,
+) -> None:
+    pass
+
+
+@app.command()
+def run(
+    platform: Annotated[Path, typer.Option("--platform", "-p", help="SimGrid platform (XML).")],
+    workload: WorkloadOption,
+    out: Annotated[Path, typer.Option("--out", "-o", help="Folder for the results.")] = Path("out"),
+    scheduler: Annotated[
+        str, typer.Option(help="fifo, kube-scheduler, or none: print the kubeconfig and wait for a stranger.")
+    ] = "fifo",
+    scheduler_cmd: Annotated[
+        str | None,
+        typer.Option(help="Any program; {kubeconfig}, {server} and {port} are filled in, KUBECONFIG is set."),
+    ] = None,
+    scheduler_binary: Annotated[
+        Path | None, typer.Option(help="The kube-scheduler to start; else the one on PATH.")
+    ] = None,
+    scheduler_config: Annotated[
+        Path | None, typer.Option(help="Your KubeSchedulerConfiguration; only its connection part is ours.")
+    ] = None,
+    scheduler_name: SchedulerName = "default-scheduler",
+    simulator: Annotated[
+        str,
+        typer.Option(help="embedded, batsim (started here), or the endpoint at which a Batsim will call."),
+    ] = "embedded",
+    batsim_binary: Annotated[
+        Path | None, typer.Option(help="The batsim to start; else the one on PATH.")
+    ] = None,
+    enable_compute_sharing: Annotated[
+        bool,
+        typer.Option("--enable-compute-sharing", help="Jobs share hosts by their requests (Batsim's option)."),
+    ] = False,
+    on_deadlock: DeadlockOption = OnDeadlock.FAIL,
+    quiet_period: QuietPeriod = 0.5,
+    patience: Patience = 5.0,
+    seed: Seed = 0,
+    epoch: Epoch = DEFAULT_EPOCH,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing but errors.")] = False,
+    verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Say what happens, event by event.")] = False,
+) -> None:
+    """Run a workload: API server, simulator, scheduler under test, results; one command for all."""
+    from batkube import run as command
+
+    if quiet and verbose:
+        raise typer.BadParameter("-q and -v exclude each other")
+    settings = _settings(
+        lambda: RunSettings(
+            platform=platform,
+            workloads=tuple(workload),
+            out=out,
+            scheduler=scheduler,
+            scheduler_command=scheduler_cmd,
+            scheduler_binary=scheduler_binary,
+            scheduler_config=scheduler_config,
+            scheduler_name=scheduler_name,
+            simulator=simulator,
+            batsim_binary=batsim_binary,
+            compute_sharing=enable_compute_sharing,
+            seed=seed,
+            epoch=epoch,
+            step=StepSettings(on_deadlock=on_deadlock, quiet_period=quiet_period, patience=patience),
+        )
+    )
+    raise typer.Exit(command.main(settings, verbosity=int(verbose) - int(quiet)))
+
+
+@app.command()
+def serve(
+    host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(help="Port to listen on; 0 takes a free one.")] = 8001,
+    batsim: Annotated[
+        str, typer.Option(help="Endpoint at which Batsim will call (its option -s).")
+    ] = DEFAULT_BATSIM_ENDPOINT,
+    kubeconfig: Annotated[
+        Path | None, typer.Option(help="Write the kubeconfig here; else into the results folder.")
+    ] = None,
+    out: Annotated[Path, typer.Option("--out", "-o", help="Folder for the results.")] = Path("out"),
+    platform: Annotated[
+        Path | None,
+        typer.Option("--platform", "-p", help="The platform Batsim runs: gives core counts Batsim leaves out."),
+    ] = None,
+    api_only: Annotated[
+        bool, typer.Option("--api-only", help="The API server alone: no simulator, nobody plays kubelet.")
+    ] = False,
+    scheduler_name: SchedulerName = "default-scheduler",
+    on_deadlock: DeadlockOption = OnDeadlock.FAIL,
+    quiet_period: QuietPeriod = 0.5,
+    patience: Patience = 5.0,
+    seed: Seed = 0,
+    epoch: Epoch = DEFAULT_EPOCH,
+) -> None:
+    """Stay up, serve the API, and play cluster for one Batsim simulation after another."""
+    from batkube import serve as command
+
+    settings = _settings(
+        lambda: ServeSettings(
+            host=host,
+            port=port,
+            batsim=batsim,
+            kubeconfig=kubeconfig,
+            out=out,
+            platform=platform,
+            scheduler_name=scheduler_name,
+            api_only=api_only,
+            seed=seed,
+            epoch=epoch,
+            step=StepSettings(on_deadlock=on_deadlock, quiet_period=quiet_period, patience=patience),
+        )
+    )
+    raise typer.Exit(command.main(settings))
+
+
+@app.command()
+def kubeconfig(
+    server: Annotated[str, typer.Option(help="URL of the server.")] = "http://127.0.0.1:8001",
+) -> None:
+    """Print a kubeconfig for a server started with `batkube serve`."""
+    from batkube.kube.kubeconfig import kubeconfig_text
+
+    typer.echo(kubeconfig_text(server), nl=False)
+
+
+@app.command()
+def doctor() -> None:
+    """Say what this machine has of what batkube can use, and what happens without it."""
+    from batkube import doctor as command
+
+    raise typer.Exit(command.main())
+
+
+def _settings(make: Callable[[], Settings]) -> Settings:
+    try:
+        return make()
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(str(part) for part in first["loc"])
+        raise typer.BadParameter(f"{where}: {first['msg']}, not {first['input']!r}") from None
+
+
+def main() -> None:
+    """Entry point: an error of the user's is told in a line or two, never as a traceback."""
+    sys.exit(app())

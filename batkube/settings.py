@@ -1,0 +1,75 @@
+"""Settings of the commands: what the command line says, checked once, in one place."""
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+from pydantic import BaseModel, ConfigDict, Field
+
+DEFAULT_EPOCH = 1_577_836_800.0
+"""Unix seconds at which simulated time 0 lies: 2020-01-01T00:00:00Z, fixed so that two runs agree."""
+
+DEFAULT_BATSIM_ENDPOINT = "tcp://127.0.0.1:28000"
+"""Where Batsim looks for its decision process unless told otherwise (Batsim's ``-s``)."""
+
+
+class OnDeadlock(StrEnum):
+    """What a run does with jobs that wait when nothing can ever happen again."""
+
+    FAIL = "fail"
+    REJECT = "reject"
+
+
+class StepSettings(BaseModel):
+    """How the step loop waits for a scheduler, in seconds of real time."""
+
+    model_config = ConfigDict(frozen=True)
+
+    on_deadlock: OnDeadlock = OnDeadlock.FAIL
+    quiet_period: Annotated[float, Field(gt=0)] = 0.5
+    """A scheduler out of sight is at rest when it has sent no request for so long."""
+    patience: Annotated[float, Field(gt=0)] = 5.0
+    """How long a scheduler at rest may stay silent, with no event to come, before the run is stuck."""
+    rest_timeout: Annotated[float, Field(gt=0)] = 60.0
+    """How long a scheduler may stay busy with one event before the run fails."""
+    startup_timeout: Annotated[float, Field(gt=0)] = 60.0
+    """How long a scheduler may be busy before it asks for pods the first time."""
+
+
+class RunSettings(BaseModel):
+    """``batkube run``: one simulation from start to end."""
+
+    model_config = ConfigDict(frozen=True)
+
+    platform: Path
+    workloads: tuple[Path, ...]
+    out: Path
+    scheduler: str = "fifo"
+    scheduler_command: str | None = None
+    scheduler_binary: Path | None = None
+    scheduler_config: Path | None = None
+    scheduler_name: str = "default-scheduler"
+    simulator: str = "embedded"
+    batsim_binary: Path | None = None
+    compute_sharing: bool = False
+    seed: int = 0
+    epoch: float = DEFAULT_EPOCH
+    step: StepSettings = StepSettings()
+
+
+class ServeSettings(BaseModel):
+    """``batkube serve``: the API, and one simulation after another."""
+
+    model_config = ConfigDict(frozen=True)
+
+    host: str = "127.0.0.1"
+    port: Annotated[int, Field(ge=0, le=65535)] = 8001
+    batsim: str = DEFAULT_BATSIM_ENDPOINT
+    kubeconfig: Path | None = None
+    out: Path = Path("out")
+    platform: Path | None = None
+    scheduler_name: str = "default-scheduler"
+    api_only: bool = False
+    seed: int = 0
+    epoch: float = DEFAULT_EPOCH
+    step: StepSettings = StepSettings()
