@@ -37,9 +37,7 @@ WorkloadOption = Annotated[
 ]
 SchedulerName = Annotated[
     str,
-    typer.Option(
-        "--scheduler-name", help="The name the scheduler under test goes by, in a pod's schedulerName."
-    ),
+    typer.Option("--scheduler-name", help="The name the scheduler under test goes by, in a pod's schedulerName."),
 ]
 DeadlockOption = Annotated[
     OnDeadlock,
@@ -51,9 +49,7 @@ QuietPeriod = Annotated[
 ]
 Patience = Annotated[
     float,
-    typer.Option(
-        help="Real seconds a scheduler at rest may stay silent, with no event to come, before it is stuck."
-    ),
+    typer.Option(help="Real seconds a scheduler at rest may stay silent, with no event to come, before it is stuck."),
 ]
 Epoch = Annotated[float, typer.Option(help="Unix seconds at which simulated time 0 lies.", show_default=False)]
 Seed = Annotated[int, typer.Option(help="Where uids and generated names come from.")]
@@ -97,9 +93,7 @@ def run(
         str,
         typer.Option(help="embedded, batsim (started here), or the endpoint at which a Batsim will call."),
     ] = "embedded",
-    batsim_binary: Annotated[
-        Path | None, typer.Option(help="The batsim to start; else the one on PATH.")
-    ] = None,
+    batsim_binary: Annotated[Path | None, typer.Option(help="The batsim to start; else the one on PATH.")] = None,
     enable_compute_sharing: Annotated[
         bool,
         typer.Option("--enable-compute-sharing", help="Jobs share hosts by their requests (Batsim's option)."),
