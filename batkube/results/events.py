@@ -1,0 +1,45 @@
+"""``events.jsonl``: everything that happened, in order. Its hash is the fingerprint of the run."""
+
+import hashlib
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+import orjson
+
+
+class EventLog:
+    """Appends one JSON object a line: ``time`` (simulated seconds), ``event``, and what belongs to it.
+
+    Only simulated things are written, so that the same run gives the same bytes.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.count = 0
+        self._hash = hashlib.sha256()
+        self._file = path.open("wb")
+
+    def write(self, time: float, event: str, **details: Any) -> None:
+        """Record that ``event`` happened at ``time``."""
+        line = orjson.dumps({"time": round(time, 6), "event": event, **details}) + b"\n"
+        self._file.write(line)
+        self._hash.update(line)
+        self.count += 1
+
+    @property
+    def sha256(self) -> str:
+        """Of all that was written so far."""
+        return self._hash.hexdigest()
+
+    def close(self) -> None:
+        """Write out what is buffered. Closing twice does nothing."""
+        self._file.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()

@@ -1,0 +1,91 @@
+"""``run.json``: what was run with what, how it ended, and the fingerprint of what happened."""
+
+import hashlib
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import BaseModel, Field
+
+Status = Literal["running", "finished", "failed", "interrupted"]
+
+
+class InputFile(BaseModel):
+    """A file that was read, with the hash of its bytes."""
+
+    path: str
+    sha256: str
+
+
+class Jobs(BaseModel):
+    """How many jobs came to which end."""
+
+    submitted: int = 0
+    succeeded: int = 0
+    failed: int = 0
+    """Ended by themselves with an error."""
+    walltime_reached: int = 0
+    killed: int = 0
+    rejected: int = 0
+    unfinished: int = 0
+
+
+class Rest(BaseModel):
+    """How it was known that the scheduler had nothing left to do: how often by each means."""
+
+    observed: int = 0
+    """Seen: every thread asleep, nothing under way (exact)."""
+    quiet_period: int = 0
+    """Assumed after a while of silence, for a scheduler out of sight."""
+    not_established: int = 0
+
+
+class Scheduler(BaseModel):
+    """The scheduler under test."""
+
+    kind: str
+    command: list[str] = []
+    names: list[str] = []
+    log: str | None = None
+
+
+class Run(BaseModel):
+    """The whole file. It is written at the start (status ``running``) and again at the end."""
+
+    batkube: str
+    status: Status = "running"
+    exit_code: int | None = None
+    reason: str | None = None
+    """Why the run did not finish; for a person."""
+    platform: InputFile | None = None
+    workloads: list[InputFile] = []
+    scheduler: Scheduler
+    simulator: str
+    compute_sharing: bool | None = None
+    seed: int
+    epoch: float
+    """Unix seconds of simulated time 0."""
+    simulated_seconds: float = 0.0
+    makespan: float | None = None
+    mean_waiting_time: float | None = None
+    jobs: Jobs = Field(default_factory=Jobs)
+    rejected: dict[str, str] = {}
+    """Job id to the reason."""
+    unserved: dict[str, list[str]] = {}
+    """Scheduler names that pods ask for and nobody answers to, with their jobs."""
+    rest: Rest = Field(default_factory=Rest)
+    warnings: list[str] = []
+    events: int = 0
+    events_sha256: str | None = None
+    wall_seconds: float = 0.0
+    settings: dict[str, Any] = {}
+
+    def write(self, path: Path) -> None:
+        """Write it in one step, so that a reader never sees half of it."""
+        partial = path.with_name(path.name + ".part")
+        partial.write_text(self.model_dump_json(indent=2) + "\n")
+        partial.replace(path)
+
+
+def input_file(path: Path) -> InputFile:
+    """Name and hash of an input. Raises OSError."""
+    return InputFile(path=str(path), sha256=hashlib.sha256(path.read_bytes()).hexdigest())
