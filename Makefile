@@ -1,0 +1,104 @@
+# What a clone can do. Needs make and Python 3.11 or newer with venv; each target sets up what it needs
+# in .venv. Go, where present, builds the real kube-scheduler and kubectl that tests use.
+
+PYTHON ?= python3
+GO ?= go
+PLATFORM ?= platforms/small-cluster.xml
+WORKLOAD ?= workloads/burst-then-trickle.json
+OUT ?= out
+TESTS ?=
+
+# Programs that take minutes to build are shared by all clones.
+CACHE := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)
+BIN := $(abspath $(or $(BATKUBE_TOOLS),$(CACHE)/batkube)/bin)
+
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+
+.PHONY: help run test lint bench tools control-plane clean
+.DEFAULT_GOAL := help
+
+help:  ## Show this list
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1|\2/p' $(MAKEFILE_LIST) | while IFS='|' read -r name text; do \
+		printf '  make %-14s %s\n' "$$name" "$$text"; done
+	@echo "Variables: PYTHON=$(PYTHON)  GO=$(GO)  PLATFORM=$(PLATFORM)  WORKLOAD=$(WORKLOAD)  OUT=$(OUT)  TESTS=$(TESTS)"
+
+run: .venv/runtime  ## Simulate a sample (PLATFORM, WORKLOAD) with the built-in scheduler, results in OUT
+	.venv/bin/batkube run --platform $(PLATFORM) --workload $(WORKLOAD) --out $(OUT)
+
+test: .venv/dev try-tools  ## Run all tests (or those named in TESTS), with the real kube-scheduler where Go is present
+	.venv/bin/pytest -n 2 $(TESTS)
+
+lint: .venv/dev  ## Check style and types
+	.venv/bin/ruff check
+	.venv/bin/ruff format --check
+	.venv/bin/mypy --strict batkube benchmarks
+
+bench: .venv/dev control-plane  ## Measure batkube, and kube-apiserver with etcd beside it
+	.venv/bin/python benchmarks/startup.py
+	.venv/bin/python benchmarks/simulation_rate.py
+	.venv/bin/python benchmarks/throughput.py
+
+clean:  ## Remove what was made here (not the programs in the cache)
+	rm -rf .venv .mypy_cache .pytest_cache .ruff_cache .hypothesis build dist $(OUT)
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# --- Python ---------------------------------------------------------------------------------------
+
+.venv/bin/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+		{ echo "batkube needs Python 3.11 or newer; $(PYTHON) is not. Try: make PYTHON=python3.12" >&2; exit 1; }
+	@$(PYTHON) -m venv .venv || \
+		{ rm -rf .venv; echo "$(PYTHON) cannot make virtual environments; on Debian: apt install python3-venv" >&2; exit 1; }
+
+.venv/runtime: pyproject.toml | .venv/bin/python
+	.venv/bin/python -m pip install --quiet --editable .
+	@touch $@
+
+.venv/dev: pyproject.toml | .venv/bin/python
+	.venv/bin/python -m pip install --quiet --editable '.[dev]'
+	@touch $@ .venv/runtime
+
+# --- Go -------------------------------------------------------------------------------------------
+
+TOOLS := kube-scheduler-1.36.3 kubectl-1.36.3 kube-scheduler-1.34.3
+CONTROL_PLANE := kube-scheduler-1.36.3 kube-apiserver-1.36.3 etcd-3.6.16
+
+MORE := kube-scheduler-1.35.4 kube-scheduler-1.37.2 kubectl-1.34.3
+PROGRAMS := $(sort $(TOOLS) $(CONTROL_PLANE) $(MORE))
+
+.PHONY: try-tools $(PROGRAMS)
+
+ifneq ($(shell command -v $(GO)),)
+tools: $(TOOLS)  ## Build the kube-schedulers and kubectl that tests use
+control-plane: $(CONTROL_PLANE)  ## Build the kube-apiserver and etcd that benchmarks compare with
+else
+tools control-plane:
+	@echo "$(GO) is not installed: what needs the real kube-scheduler, kubectl or kube-apiserver is skipped"
+endif
+
+# A build that fails (no network, an old Go) costs `make test` the tests that need its program, no more.
+try-tools:
+	-@$(MAKE) --no-print-directory tools
+
+kube-scheduler-1.36.3: MODULE = tests/schedulers/kube-scheduler/go.mod
+kube-scheduler-1.34.3: MODULE = tests/schedulers/kube-scheduler/v1.34.mod
+kube-scheduler-1.35.4: MODULE = tests/schedulers/kube-scheduler/v1.35.mod
+kube-scheduler-1.37.2: MODULE = tests/schedulers/kube-scheduler/v1.37.mod
+kubectl-1.36.3: MODULE = tests/clients/kubectl/go.mod
+kubectl-1.34.3: MODULE = tests/clients/kubectl/v1.34.mod
+kube-apiserver-1.36.3: MODULE = benchmarks/control-plane/kube-apiserver/go.mod
+etcd-3.6.16: MODULE = benchmarks/control-plane/etcd/go.mod
+
+# NAME-VERSION, built from MODULE again only when its sources have changed, whatever their dates say.
+$(PROGRAMS): FOLDER = $(dir $(MODULE))
+$(PROGRAMS): VERSION = $(lastword $(subst -, ,$@))
+$(PROGRAMS): LDFLAGS = -s -w $(foreach pair,gitVersion=v$(VERSION) gitMajor=$(word 1,$(subst ., ,$(VERSION))) \
+	gitMinor=$(word 2,$(subst ., ,$(VERSION))),-X k8s.io/component-base/version.$(pair))
+$(PROGRAMS):
+	@sources=$$(cat $(FOLDER)main.go $(MODULE) $(MODULE:.mod=.sum) | cksum); \
+	if [ ! -x $(BIN)/$@ ] || [ "$$(cat $(BIN)/.$@.sources 2>&1)" != "$$sources" ]; then \
+		echo "building $(BIN)/$@: some minutes the first time"; \
+		mkdir -p $(BIN) && (cd $(FOLDER) && CGO_ENABLED=0 GOWORK=off nice $(GO) build -trimpath \
+			-modfile=$(notdir $(MODULE)) -ldflags '$(LDFLAGS)' -o $(BIN)/.$@.$$$$ .) && \
+		mv $(BIN)/.$@.$$$$ $(BIN)/$@ && echo "$$sources" > $(BIN)/.$@.sources; \
+	fi
