@@ -1,0 +1,72 @@
+"""How many seconds of cluster life pass in a second of a whole `batkube run`, start and end included."""
+
+import argparse
+import json
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from processes import StartError
+from servers import built_tool
+
+ROOT = Path(__file__).parent.parent
+SCHEDULERS = ("fifo", "kube-scheduler")
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """One run. Times are seconds."""
+
+    scheduler: str
+    workload: str
+    jobs: int
+    simulated: float
+    real: float
+
+
+def measure(platform: Path, workload: Path, scheduler: str) -> Measurement:
+    """Run once. Raises StartError with what the command said when it failed."""
+    with tempfile.TemporaryDirectory(prefix="batkube-benchmark-") as folder:
+        command = [sys.executable, "-m", "batkube", "run", "--quiet", "--out", folder]
+        command += ["--platform", str(platform), "--workload", str(workload), "--scheduler", scheduler]
+        if scheduler == "kube-scheduler":
+            command += ["--scheduler-binary", str(built_tool("kube-scheduler-1.36.3"))]
+        begun = time.monotonic()
+        done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True)
+        real = time.monotonic() - begun
+        if done.returncode:
+            raise StartError(f"{' '.join(command)}\nended with exit code {done.returncode}: {done.stderr.strip()}")
+        manifest = json.loads((Path(folder) / "run.json").read_text())
+    jobs = len(json.loads(workload.read_text())["jobs"])
+    return Measurement(scheduler, workload.stem, jobs, manifest["simulated_seconds"], real)
+
+
+def main() -> int:
+    """Entry point."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--platform", type=Path, default=ROOT / "platforms" / "small-cluster.xml")
+    parser.add_argument("--workload", type=Path, action="append", help="default: all in workloads/")
+    parser.add_argument("--scheduler", choices=SCHEDULERS, action="append", help="default: all")
+    options = parser.parse_args()
+    print("| scheduler | workload | jobs | simulated | real | simulated per real second | real per job |")
+    print("|---|---|---:|---:|---:|---:|---:|")
+    try:
+        for workload in options.workload or sorted((ROOT / "workloads").glob("*.json")):
+            for scheduler in options.scheduler or SCHEDULERS:
+                one = measure(options.platform, workload, scheduler)
+                print(
+                    f"| {one.scheduler} | {one.workload} | {one.jobs:,} | {one.simulated:,.0f} s | {one.real:.1f} s "
+                    f"| {one.simulated / one.real:,.0f} | {one.real / one.jobs * 1000:.1f} ms |",
+                    flush=True,
+                )
+    except (StartError, OSError, ValueError) as error:
+        print(f"simulation_rate: {error}", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
