@@ -1,0 +1,145 @@
+"""docker-compose.yml fits together, and fits the programs it starts. Docker itself is not needed."""
+
+import re
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Literal
+
+import pytest
+import typer.main
+import yaml
+from pydantic import BaseModel, ConfigDict
+
+from batkube.cli import app
+from batkube.kube.kubeconfig import kubeconfig
+
+ROOT = Path(__file__).parent.parent
+
+
+class Strict(BaseModel):
+    """The part of the Compose specification that the file uses; other keys are spelling mistakes."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+class Build(Strict):
+    context: Literal["."]
+    dockerfile_inline: str
+
+
+class Healthcheck(Strict):
+    test: list[str]
+    interval: str
+    timeout: str
+    retries: int
+
+
+class Dependency(Strict):
+    condition: Literal["service_started", "service_healthy", "service_completed_successfully"]
+
+
+class ConfigMount(Strict):
+    source: str
+    target: str
+
+
+class Service(Strict):
+    image: str
+    build: Build | None = None
+    command: list[str]
+    volumes: list[str] = []
+    ports: list[str] = []
+    networks: list[str]
+    configs: list[ConfigMount] = []
+    depends_on: dict[str, Dependency] = {}
+    healthcheck: Healthcheck | None = None
+
+    def option(self, name: str) -> str:
+        """The value of ``--name=value`` or ``-n value``."""
+        for position, argument in enumerate(self.command):
+            if argument == name:
+                return self.command[position + 1]
+            if argument.startswith(f"{name}="):
+                return argument.partition("=")[2]
+        raise AssertionError(f"{name} is missing in {self.command}")
+
+
+class Config(Strict):
+    content: str
+
+
+class Network(Strict):
+    pass
+
+
+class Compose(Strict):
+    name: str
+    services: dict[str, Service]
+    configs: dict[str, Config]
+    networks: dict[str, Network]
+
+
+@pytest.fixture(scope="module")
+def compose() -> Compose:
+    text = (ROOT / "docker-compose.yml").read_text()
+    with_defaults = re.sub(r"\$\{\w+:-([^}]*)\}", r"\1", text)
+    return Compose.model_validate(yaml.safe_load(with_defaults))
+
+
+def test_all_that_is_referred_to_exists(compose: Compose) -> None:
+    for service in compose.services.values():
+        assert set(service.networks) <= set(compose.networks)
+        assert {mount.source for mount in service.configs} <= set(compose.configs)
+        for other, dependency in service.depends_on.items():
+            assert other in compose.services
+            if dependency.condition == "service_healthy":
+                assert compose.services[other].healthcheck
+        for volume in service.volumes:
+            source = volume.split(":")[0]
+            assert source == "./out" or (ROOT / source).is_dir()
+
+
+def test_the_sample_files_are_where_the_mounts_put_them(compose: Compose) -> None:
+    for service, option in (("batkube", "--platform"), ("batsim", "-p"), ("batsim", "-w")):
+        path = compose.services[service].option(option)
+        assert (ROOT / path.removeprefix("/data/")).is_file()
+    assert compose.services["batkube"].option("--platform") == compose.services["batsim"].option("-p")
+
+
+def test_the_image_gets_every_file_that_the_package_is_built_from(compose: Compose) -> None:
+    build = compose.services["batkube"].build
+    assert build
+    copied = {name for line in re.findall(r"COPY (.*)", build.dockerfile_inline) for name in line.split()[:-1]}
+    assert copied == {"pyproject.toml", "README.md", "LICENSE", "batkube"}
+    assert all((ROOT / name).exists() for name in copied)
+
+
+def test_batkube_takes_its_command_line_and_listens_where_others_call(compose: Compose) -> None:
+    batkube = compose.services["batkube"]
+    name, *arguments = batkube.command
+    group = typer.main.get_command(app)
+    context = group.make_context("batkube", [name, *arguments], resilient_parsing=False)
+    command = group.get_command(context, name)  # type: ignore[attr-defined]
+    options = command.make_context(name, arguments, parent=context).params
+    assert options["host"] == "0.0.0.0"
+    assert f"127.0.0.1:{options['port']}:{options['port']}" in batkube.ports
+    assert batkube.healthcheck
+    assert f"127.0.0.1:{options['port']}/readyz" in batkube.healthcheck.test[-1]
+
+    assert yaml.safe_load(compose.configs["kubeconfig"].content) == kubeconfig(f"http://batkube:{options['port']}")
+    batsim_calls = compose.services["batsim"].option("-s")
+    assert batsim_calls == options["batsim"].replace("0.0.0.0", "batkube")
+
+
+def test_kube_scheduler_knows_its_options_and_reads_the_kubeconfig(
+    compose: Compose, built_tool: Callable[[str], Path]
+) -> None:
+    service = compose.services["kube-scheduler"]
+    version = service.image.rpartition(":v")[2]
+    assert service.option("--kubeconfig") == service.configs[0].target
+
+    name, *arguments = service.command
+    binary = built_tool(f"{name}-{version}")
+    checked = subprocess.run([binary, *arguments, "--help"], capture_output=True, text=True, timeout=60)
+    assert checked.returncode == 0, checked.stderr
