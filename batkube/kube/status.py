@@ -1,9 +1,10 @@
 """The Kubernetes Status: how the API server says no, in the words of the real one.
 
-Clients branch on the code, the reason and the causes of a Status, and people read its message. The constructors here mirror
-`k8s.io/apimachinery/pkg/api/errors` and `pkg/util/validation/field/errors.go`.
+Clients branch on the code, the reason and the causes of a Status, and people read its message. The constructors
+here mirror `k8s.io/apimachinery/pkg/api/errors` and `pkg/util/validation/field/errors.go`.
 
-A kind or resource outside the core group is named as Kubernetes prints it: `deployments.apps`, `Lease.coordination.k8s.io`.
+A kind or resource outside the core group is named as Kubernetes prints it: `deployments.apps`,
+`Lease.coordination.k8s.io`.
 """
 
 from __future__ import annotations
@@ -28,9 +29,7 @@ _TITLES = {
     "InternalError": "Internal error",
 }
 
-CONFLICT_DETAIL = (
-    "the object has been modified; please apply your changes to the latest version and try again"
-)
+CONFLICT_DETAIL = "the object has been modified; please apply your changes to the latest version and try again"
 
 
 def quote(text: str) -> str:
@@ -53,7 +52,8 @@ def plural(count: int, one: str, many: str) -> str:
 class FieldError:
     """One thing that is wrong with one field; becomes a cause of a 422 Status.
 
-    `field` is the path as Kubernetes writes it (`spec.containers[0].name`), `message` the whole text after the path.
+    `field` is the path as Kubernetes writes it (`spec.containers[0].name`), `message` the whole text after the
+    path.
     """
 
     reason: str
@@ -93,9 +93,7 @@ class FieldError:
     def not_supported(cls, field: str, value: object, allowed: Iterable[str]) -> FieldError:
         """`allowed` in the order to print; the real server usually sorts it."""
         names = ", ".join(quote(name) for name in allowed)
-        return cls._of(
-            "FieldValueNotSupported", field, f"supported values: {names}" if names else "", show(value)
-        )
+        return cls._of("FieldValueNotSupported", field, f"supported values: {names}" if names else "", show(value))
 
     @classmethod
     def too_long(cls, field: str, max_bytes: int) -> FieldError:
@@ -133,8 +131,8 @@ class TextError(Exception):
 class ApiError(Exception):
     """A refused request, carrying the Status to answer with.
 
-    `reason` None leaves the reason out, as the real server does for errors it did not foresee (500). `details` None leaves
-    the details out; an empty mapping is sent as `{}`.
+    `reason` None leaves the reason out, as the real server does for errors it did not foresee (500). `details`
+    None leaves the details out; an empty mapping is sent as `{}`.
     """
 
     def __init__(
@@ -189,9 +187,7 @@ class ApiError(Exception):
     @classmethod
     def method_not_allowed(cls) -> ApiError:
         """A method that a known resource does not offer."""
-        return cls(
-            405, "MethodNotAllowed", "the server does not allow this method on the requested resource", {}
-        )
+        return cls(405, "MethodNotAllowed", "the server does not allow this method on the requested resource", {})
 
     @classmethod
     def method_not_supported(cls, resource: str, action: str) -> ApiError:
@@ -205,9 +201,7 @@ class ApiError(Exception):
 
     @classmethod
     def already_exists(cls, resource: str, name: str) -> ApiError:
-        return cls(
-            409, "AlreadyExists", f"{resource} {quote(name)} already exists", details_of(resource, name)
-        )
+        return cls(409, "AlreadyExists", f"{resource} {quote(name)} already exists", details_of(resource, name))
 
     @classmethod
     def conflict(cls, resource: str, name: str, why: str = CONFLICT_DETAIL) -> ApiError:
@@ -282,7 +276,9 @@ class ApiError(Exception):
 
 
 def details_of(resource: str, name: str) -> JSON:
-    """The details of a Status about a resource or kind: `leases.coordination.k8s.io` has a group, `pods` has none."""
+    """The details of a Status about a resource or kind: `leases.coordination.k8s.io` has a group, `pods` has
+    none.
+    """
     kind, _, group = resource.partition(".")
     details: JSON = {}
     if name:

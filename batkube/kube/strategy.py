@@ -1,8 +1,9 @@
 """What is special to a kind, seen from the verbs, which are the same for all kinds.
 
-A verb does what every kind needs (names, uids, versions, optimistic locking, finalizers) and asks the kind's Strategy for the
-rest, in the order of the real server's registry (`k8s.io/apiserver/pkg/registry/rest`: BeforeCreate, BeforeUpdate, BeforeDelete).
-What is no create, read, update or delete of an object (a binding, an eviction, a scale) is an Action.
+A verb does what every kind needs (names, uids, versions, optimistic locking, finalizers) and asks the kind's
+Strategy for the rest, in the order of the real server's registry (`k8s.io/apiserver/pkg/registry/rest`:
+BeforeCreate, BeforeUpdate, BeforeDelete). What is no create, read, update or delete of an object (a binding, an
+eviction, a scale) is an Action.
 
 `strategies.py` has the table of both: `STRATEGIES[storage]` and `ACTIONS[storage, subresource]`.
 """
@@ -24,8 +25,8 @@ JSON = dict[str, Any]
 class Reader(Protocol):
     """Read access to all stored objects. What it returns is shared: never change it, copy first.
 
-    `storage` is a resource type's storage key: plural and group, `pods`, `leases.coordination.k8s.io`. A cluster-scoped
-    object has the namespace "".
+    `storage` is a resource type's storage key: plural and group, `pods`, `leases.coordination.k8s.io`. A
+    cluster-scoped object has the namespace "".
     """
 
     def get(self, storage: str, namespace: str, name: str) -> JSON | None: ...
@@ -55,8 +56,8 @@ class Context:
 class Strategy:
     """The rules of a kind. This class itself serves kinds without any.
 
-    Objects handed in as `obj` or `new` belong to the request and are changed in place; `old` is the stored object and must
-    never be changed. Every method may raise ApiError, which is then the answer.
+    Objects handed in as `obj` or `new` belong to the request and are changed in place; `old` is the stored
+    object and must never be changed. Every method may raise ApiError, which is then the answer.
     """
 
     # Fields of field selectors beyond metadata.name and metadata.namespace, which all kinds have.
@@ -84,8 +85,9 @@ class Strategy:
         return []
 
     def prepare_update(self, new: JSON, old: JSON, ctx: Context) -> None:
-        """Main resource: what a client may not change becomes as it was, status above all. `/status`: only the status (and
-        metadata) is taken. System fields of the metadata are already as in `old`."""
+        """Main resource: what a client may not change becomes as it was, status above all. `/status`: only the
+        status (and metadata) is taken. System fields of the metadata are already as in `old`.
+        """
         if ctx.subresource == "status":
             keep_all_but_status(new, old)
             return
@@ -102,10 +104,14 @@ class Strategy:
         """Raise ApiError where the object may not be deleted."""
 
     def prepare_delete(self, new: JSON, old: JSON, ctx: Context) -> None:
-        """The object is about to be marked as being deleted (deletionTimestamp is set): change what goes with it."""
+        """The object is about to be marked as being deleted (deletionTimestamp is set): change what goes with
+        it.
+        """
 
     def grace_period(self, obj: JSON, requested: int | None, ctx: Context) -> int | None:
-        """Seconds from the mark to the end. None: the kind knows no graceful deletion, the object goes in one write."""
+        """Seconds from the mark to the end. None: the kind knows no graceful deletion, the object goes in one
+        write.
+        """
         return None
 
     def field_labels(self, obj: JSON) -> dict[str, str] | None:
@@ -137,11 +143,15 @@ class ActionRequest:
     ctx: Context
     body: JSON | None  # decoded; of a patch see `change`
     query: Mapping[str, str]
-    # Reads the object (404 if absent), hands a copy to the function, which changes it in place, and stores the result: a new
+    # Reads the object (404 if absent), hands a copy to the function, which changes it in place, and stores the
+    # result: a new
     # version, unless nothing changed or it is a dry run. Returns the stored object.
     update: Callable[[Callable[[JSON], None]], JSON]
     # Deletes the object by the rules of DELETE: the body is a DeleteOptions.
     delete: Callable[[JSON], JSON]
+    # Asks those who have a say in bindings (an exclusive host that is taken): raises ApiError where one refuses
+    # the pod this node.
+    admit_binding: Callable[[JSON, str], None]
     # The body of a patch, applied to the action's own object (a Scale).
     change: Callable[[JSON], JSON] | None = None
 

@@ -1,0 +1,64 @@
+"""Answers: the bytes, the type and the headers that go back to a client."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import orjson
+import yaml
+
+from .negotiation import JSON_TYPE, PLAIN, YAML_TYPE, Accepted
+from .status import ApiError, TextError, quote
+
+JSON = dict[str, Any]
+
+_JSON_HEADER = JSON_TYPE.encode()
+_YAML_HEADER = YAML_TYPE.encode()
+_TEXT_HEADER = b"text/plain; charset=utf-8"
+
+
+@dataclass(slots=True)
+class Answer:
+    """A whole HTTP answer."""
+
+    code: int
+    body: bytes
+    content_type: bytes = _JSON_HEADER
+    headers: list[tuple[bytes, bytes]] = field(default_factory=list)
+
+
+def answer_bytes(code: int, data: bytes, accepted: Accepted, warnings: Sequence[str] = ()) -> Answer:
+    """An answer whose JSON exists already."""
+    answer = Answer(code, data)
+    if accepted is not PLAIN:
+        if accepted.yaml:
+            answer.body = yaml.safe_dump(orjson.loads(data), default_flow_style=False, allow_unicode=True).encode()
+            answer.content_type = _YAML_HEADER
+        elif accepted.pretty:
+            answer.body = json.dumps(orjson.loads(data), indent=2, ensure_ascii=False).encode()
+    for warning in warnings:
+        answer.headers.append((b"warning", f"299 - {quote(warning)}".encode()))
+    return answer
+
+
+def answer_json(code: int, obj: Mapping[str, Any], accepted: Accepted = PLAIN, warnings: Sequence[str] = ()) -> Answer:
+    return answer_bytes(code, orjson.dumps(obj) + b"\n", accepted, warnings)
+
+
+def answer_text(code: int, text: str) -> Answer:
+    return Answer(code, text.encode(), _TEXT_HEADER)
+
+
+def answer_error(error: ApiError | TextError, accepted: Accepted = PLAIN, warnings: Sequence[str] = ()) -> Answer:
+    """The answer of a refused request."""
+    if isinstance(error, TextError):
+        answer = answer_text(error.code, error.text)
+        answer.headers.append((b"x-content-type-options", b"nosniff"))
+        return answer
+    answer = answer_json(error.code, error.to_status(), accepted, warnings)
+    for name, value in error.headers.items():
+        answer.headers.append((name.lower().encode(), value.encode()))
+    return answer

@@ -1,0 +1,74 @@
+"""What all verbs share: the store, the kinds, their strategies, the clock, the names."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from .identity import Clock, Identities
+from .options import PLAIN_WRITE, WriteOptions
+from .resources import Registry, ResourceType
+from .status import ApiError
+from .store import Store, Version
+from .strategy import Action, Context, Strategy
+
+JSON = dict[str, Any]
+
+BindAdmission = Callable[[JSON, str], None]
+
+
+class Api:
+    """One cluster behind one API."""
+
+    def __init__(
+        self,
+        *,
+        now: Callable[[], float],
+        seed: int,
+        version: str,
+        registry: Registry,
+        strategies: Mapping[str, Strategy],
+        actions: Mapping[tuple[str, str], Action],
+        store: Store | None = None,
+    ) -> None:
+        self.store = store or Store()
+        self.clock = Clock(now)
+        self.identities = Identities(seed)
+        self.version = version
+        self.registry = registry
+        self.actions = actions
+        self.bind_admission: list[BindAdmission] = []
+        self._strategies = strategies
+        self._default_strategy = Strategy()
+
+    def strategy(self, resource: ResourceType) -> Strategy:
+        return self._strategies.get(resource.storage, self._default_strategy)
+
+    def context(
+        self,
+        resource: ResourceType,
+        namespace: str,
+        name: str,
+        subresource: str | None = None,
+        options: WriteOptions = PLAIN_WRITE,
+        warnings: list[str] | None = None,
+    ) -> Context:
+        return Context(
+            resource=resource,
+            store=self.store,
+            now=self.clock.seconds(),
+            now_micro=self.clock.micros(),
+            namespace=namespace,
+            name=name,
+            subresource=subresource,
+            dry_run=options.dry_run,
+            field_manager=options.field_manager,
+            warnings=warnings if warnings is not None else [],
+        )
+
+    def stored(self, resource: ResourceType, namespace: str, name: str) -> Version:
+        """The current version of an object, or 404."""
+        version = self.store.version(resource.storage, namespace, name)
+        if version is None:
+            raise ApiError.not_found(resource.qualified, name)
+        return version

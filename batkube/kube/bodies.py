@@ -1,0 +1,143 @@
+"""Request bodies: from bytes to objects, in JSON, YAML and protobuf, with the real server's complaints."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import orjson
+import yaml
+
+from . import protobuf
+from .negotiation import JSON_TYPE, PROTOBUF_TYPE, SERVED, YAML_TYPE, media_type
+from .resources import ResourceType
+from .status import ApiError, quote
+
+JSON = dict[str, Any]
+
+MAX_BODY = 3 * 1024 * 1024  # bytes, as the real server's limit for resource requests
+_MAX_ALIASES = 100
+_SHOWN = 64  # bytes of a body that an error shows
+_DELETE_OPTIONS = "DeleteOptions"
+
+
+def decode(data: bytes, content_type: str, resource: ResourceType, kind: str | None = None) -> JSON:
+    """The object in a request body: one of `kind` (that of the resource if None) in a version of its group.
+
+    Returns it with `kind` and `apiVersion` filled in. Unknown fields are left in.
+    """
+    wanted = kind or resource.kind
+    kind_type = media_type(content_type) if content_type else JSON_TYPE
+    if kind_type == PROTOBUF_TYPE:
+        return protobuf.decode(data)
+    if kind_type == YAML_TYPE:
+        parsed = _yaml(data, wanted)
+    elif kind_type == JSON_TYPE:
+        parsed = _json(data, wanted)
+    else:
+        raise ApiError.unsupported_media_type(SERVED)
+    if parsed is None:
+        parsed = {}
+    if not isinstance(parsed, dict):
+        what = "array" if isinstance(parsed, list) else "string" if isinstance(parsed, str) else "number"
+        raise _unrecognised(wanted, data, f"json: cannot unmarshal {what} into Go value of type struct")
+    return with_type_meta(parsed, data, resource, wanted)
+
+
+def with_type_meta(parsed: JSON, data: bytes, resource: ResourceType, kind: str) -> JSON:
+    """The object with its kind and version, or 400 where it says others than the request is about."""
+    given_kind, given_version = parsed.get("kind") or "", parsed.get("apiVersion") or ""
+    for field, value in (("kind", given_kind), ("apiVersion", given_version)):
+        if not isinstance(value, str):
+            raise _unrecognised(kind, data, f"json: cannot unmarshal into Go struct field .{field} of type string")
+    if given_kind not in ("", kind) or given_version not in ("", resource.api_version):
+        known = given_kind in ("", kind) and given_version == ("v1" if kind == "Binding" else resource.api_version)
+        if not known:
+            why = f"no kind {quote(given_kind or kind)} is registered for version {quote(given_version)}"
+            scheme = 'in scheme "pkg/runtime/scheme.go:111"'
+            raise ApiError.bad_request(
+                f"{given_kind or kind} in version {quote(given_version)} cannot be handled as a {kind}: {why} {scheme}"
+            )
+    return {**parsed, "kind": kind, "apiVersion": given_version or resource.api_version}
+
+
+def decode_delete_options(data: bytes, content_type: str) -> JSON | None:
+    """The DeleteOptions in the body of a DELETE, None if it has no body. kind and apiVersion may be absent."""
+    if not data:
+        return None
+    kind_type = media_type(content_type) if content_type else JSON_TYPE
+    if kind_type == PROTOBUF_TYPE:
+        return protobuf.decode(data)
+    if kind_type == YAML_TYPE:
+        parsed = _yaml(data, _DELETE_OPTIONS)
+    elif kind_type == JSON_TYPE:
+        parsed = _json(data, _DELETE_OPTIONS)
+    else:
+        raise ApiError.unsupported_media_type(SERVED)
+    if parsed is None:
+        return {}
+    if not isinstance(parsed, dict):
+        raise _unrecognised(_DELETE_OPTIONS, data, "json: cannot unmarshal into Go value of type struct")
+    kind = parsed.get("kind") or _DELETE_OPTIONS
+    if kind != _DELETE_OPTIONS:
+        version = quote(str(parsed.get("apiVersion") or ""))
+        raise ApiError.bad_request(
+            f'no kind {quote(str(kind))} is registered for version {version} in scheme "pkg/runtime/scheme.go:111"'
+        )
+    return parsed
+
+
+def _json(data: bytes, kind: str) -> Any:
+    try:
+        return orjson.loads(data)
+    except orjson.JSONDecodeError:
+        pass
+    try:  # numbers beyond 64 bits, which orjson refuses and the real server reads
+        return json.loads(data)
+    except (ValueError, RecursionError) as error:
+        raise _unrecognised(kind, data, str(error)) from None
+
+
+class _Loader(yaml.SafeLoader):
+    """YAML as sigs.k8s.io/yaml reads it: dates stay text, aliases are counted."""
+
+    aliases = 0
+
+    def compose_node(self, parent: Any, index: Any) -> Any:
+        if self.check_event(yaml.AliasEvent):
+            self.aliases += 1
+            if self.aliases > _MAX_ALIASES:
+                raise yaml.YAMLError("document contains excessive aliasing")
+        return super().compose_node(parent, index)
+
+
+_Loader.yaml_implicit_resolvers = {
+    first: [(tag, pattern) for tag, pattern in resolvers if tag != "tag:yaml.org,2002:timestamp"]
+    for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
+}
+
+
+def _yaml(data: bytes, kind: str) -> Any:
+    """The first document."""
+    try:
+        return next(iter(yaml.load_all(data, Loader=_Loader)), None)
+    except yaml.YAMLError as error:
+        text = " ".join(str(error).split())
+        raise ApiError.bad_request(
+            f"the object provided is unrecognized (must be of type {kind}): yaml: {text} ({_shown(data)})"
+        ) from None
+
+
+def _unrecognised(kind: str, data: bytes, why: str) -> ApiError:
+    return ApiError.bad_request(
+        f"the object provided is unrecognized (must be of type {kind}): couldn't get version/kind; "
+        f"json parse error: {why} ({_shown(data)})"
+    )
+
+
+def _shown(data: bytes) -> str:
+    try:
+        text = data.decode()
+    except UnicodeDecodeError:
+        text = data.hex()
+    return text if len(text) <= _SHOWN else text[:_SHOWN] + " ..."

@@ -1,0 +1,36 @@
+"""What every cluster has from the start: the namespaces and priority classes that the real server creates
+itself.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .api import Api
+from .verbs.create import create
+
+JSON = dict[str, Any]
+
+NAMESPACES = ("default", "kube-node-lease", "kube-public", "kube-system")
+
+
+def bootstrap(api: Api) -> None:
+    """Create what is missing of it."""
+    namespaces = api.registry.named("namespaces")
+    for name in NAMESPACES:
+        if api.store.get(namespaces.storage, "", name) is None:
+            create(api, namespaces, "", {"metadata": {"name": name}})
+    classes = api.registry.named("priorityclasses.scheduling.k8s.io")
+    for name, value, what in (
+        ("system-cluster-critical", 2_000_000_000, "cluster"),
+        ("system-node-critical", 2_000_001_000, "node"),
+    ):
+        if api.store.get(classes.storage, "", name) is None:
+            description = f"Used for system critical pods that must {_WHERE[what]}"
+            create(api, classes, "", {"metadata": {"name": name}, "value": value, "description": description})
+
+
+_WHERE = {
+    "cluster": "run in the cluster, but can be moved to another node if necessary.",
+    "node": "not be moved from their current node.",
+}

@@ -1,0 +1,64 @@
+"""What a server says about itself: its version, its health, the resources it serves."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from . import discovery, openapi
+from .answers import Answer, answer_json, answer_text
+from .options import Query
+from .resources import Registry
+from .status import ApiError, TextError
+
+JSON = dict[str, Any]
+
+HEALTH = frozenset(("healthz", "livez", "readyz"))
+HEALTH_CHECKS = frozenset(("ping", "log", "etcd", "poststarthook"))
+
+
+class Documents:
+    """Answers requests for paths that name no resource."""
+
+    def __init__(self, registry: Registry, version: str) -> None:
+        self._registry = registry
+        self._version = version
+
+    def __call__(self, parts: list[str], method: str, accept: str, query: Query) -> Answer:
+        first = parts[0]
+        if first in HEALTH:
+            if len(parts) > 1 and parts[1] not in HEALTH_CHECKS:
+                raise TextError.page_not_found()
+            if "verbose" in query:
+                return answer_text(200, f"[+]ping ok\n{first} check passed\n")
+            return answer_text(200, "ok")
+        if first == "version" and len(parts) == 1:
+            self._only_get(method)
+            return answer_json(200, version_info(self._version))
+        if first in ("api", "apis") and len(parts) <= 3:
+            self._only_get(method)
+            return discovery.answer(self._registry, parts, accept)
+        if first == "openapi":
+            self._only_get(method)
+            return openapi.answer(self._registry, parts, accept, query)
+        raise TextError.page_not_found()
+
+    @staticmethod
+    def _only_get(method: str) -> None:
+        if method != "GET":
+            raise ApiError.method_not_allowed()
+
+
+def version_info(version: str) -> JSON:
+    """The body of /version. Schedulers choose their features by major and minor."""
+    major, minor, *_ = version.removeprefix("v").split(".")
+    return {
+        "major": major,
+        "minor": minor,
+        "gitVersion": version,
+        "gitCommit": "",
+        "gitTreeState": "clean",
+        "buildDate": "1970-01-01T00:00:00Z",
+        "goVersion": "",
+        "compiler": "gc",
+        "platform": "linux/amd64",
+    }

@@ -1,0 +1,207 @@
+"""The Kubernetes API as an ASGI application: requests in, answers and streams out.
+
+It stands before FastAPI in the server, so that the many small requests of a scheduler pay for nothing but their
+own work.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import Counter
+from collections.abc import Awaitable, Callable, MutableMapping
+from typing import Any
+from urllib.parse import unquote
+
+from .answers import Answer, answer_error, answer_text
+from .api import Api
+from .bodies import MAX_BODY
+from .handlers import Request, Stream, handle, verb_of
+from .negotiation import PLAIN, Accepted, negotiate
+from .options import NO_QUERY, Query
+from .routes import target_of
+from .status import ApiError, TextError
+from .watch import Watcher
+
+Scope = MutableMapping[str, Any]
+Message = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
+
+# What is no resource: discovery, OpenAPI, health, version. Gets the path's parts, method, Accept and query.
+Document = Callable[[list[str], str, str, Query], Answer]
+
+logger = logging.getLogger(__name__)
+
+PREFIXES = frozenset(("api", "apis", "version", "healthz", "livez", "readyz", "openapi", "metrics", ""))
+
+
+class Endpoint:
+    """Serves one Api over ASGI, and knows what is in work."""
+
+    def __init__(self, api: Api, document: Document) -> None:
+        self.api = api
+        self.in_work = 0  # requests begun and not yet answered; open watches excepted
+        self.watchers: dict[Watcher, None] = {}
+        self.requests: Counter[tuple[str, str]] = Counter()  # by verb and storage key
+        self._document = document
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        self.in_work += 1
+        waiting = True
+        try:
+            result = await self._result(scope, receive)
+            if isinstance(result, Answer):
+                await _send_answer(result, scope["method"] == "HEAD", send)
+            else:
+                self.in_work -= 1
+                waiting = False
+                await self._send_stream(result, receive, send)
+        finally:
+            if waiting:
+                self.in_work -= 1
+
+    @property
+    def writing(self) -> bool:
+        """An event of a watch is not yet handed to its connection."""
+        return any(watcher.pending for watcher in self.watchers)
+
+    def end_watches(self) -> None:
+        """End all streams, as the server does when it stops."""
+        for watcher in list(self.watchers):
+            watcher.finish()
+
+    async def _result(self, scope: Scope, receive: Receive) -> Answer | Stream:
+        warnings: list[str] = []
+        accept = content_type = user_agent = ""
+        for name, value in scope["headers"]:
+            if name == b"accept":
+                accept = value.decode("latin-1")
+            elif name == b"content-type":
+                content_type = value.decode("latin-1")
+            elif name == b"user-agent":
+                user_agent = value.decode("latin-1")
+        try:
+            method = scope["method"]
+            raw_query = scope["query_string"]
+            query = Query(raw_query.decode("latin-1")) if raw_query else NO_QUERY
+            parts = split_path(scope)
+            target = target_of(self.api.registry, parts)
+            if target is None:
+                return self._document(parts, method, accept, query)
+            body = b"" if method in ("GET", "HEAD") else await _read(receive)
+            request = Request(method, target, query, accept, content_type, body, user_agent, warnings)
+            self.requests[verb_of(request), target.resource.storage] += 1
+            return handle(self.api, request)
+        except (ApiError, TextError) as error:
+            return answer_error(error, _error_form(accept, scope), warnings)
+        except Exception as error:
+            logger.exception("%s %s failed", scope["method"], scope["path"])
+            return answer_error(ApiError.internal(f"{type(error).__name__}: {error}"))
+
+    async def _send_stream(self, stream: Stream, receive: Receive, send: Send) -> None:
+        watcher = stream.watcher
+        self.watchers[watcher] = None
+        loop = asyncio.get_running_loop()
+        timer: asyncio.TimerHandle | None = None
+        if stream.timeout_seconds is not None and stream.timeout_seconds > 0:
+            timer = loop.call_later(stream.timeout_seconds, lambda: watcher.finish(self.api.store.revision))
+        gone = loop.create_task(_disconnected(receive))
+        gone.add_done_callback(lambda _: watcher.finish())
+        try:
+            await send({"type": "http.response.start", "status": 200, "headers": _STREAM_HEADERS})
+            while not gone.done():
+                batch = watcher.next_batch()
+                if batch:
+                    await send({"type": "http.response.body", "body": batch, "more_body": True})
+                elif watcher.closed:
+                    break
+                else:
+                    await watcher.wait()
+            await send({"type": "http.response.body", "body": b""})
+        finally:
+            if timer is not None:
+                timer.cancel()
+            gone.cancel()
+            watcher.finish()
+            del self.watchers[watcher]
+
+
+def split_path(scope: Scope) -> list[str]:
+    """The parts of the path, decoded one by one, without the slash at the end. 400 where an escape is
+    malformed.
+    """
+    raw: bytes = scope.get("raw_path") or scope["path"].encode()
+    text = raw.partition(b"?")[0].decode("latin-1").strip("/") if raw else ""
+    if "%" not in text:
+        parts = text.split("/")
+    else:
+        parts = []
+        for part in text.split("/"):
+            plain = unquote(part)
+            if "/" in plain:  # an encoded slash is no name of anything
+                parts.extend(plain.split("/"))
+            else:
+                parts.append(plain)
+    if ".." in parts or "." in parts:
+        clean: list[str] = []
+        for part in parts:
+            if part == "..":
+                del clean[-1:]
+            elif part != ".":
+                clean.append(part)
+        return clean or [""]
+    return parts
+
+
+async def _read(receive: Receive) -> bytes:
+    """The whole body. 413 where it is larger than the server takes."""
+    message = await receive()
+    body: bytes = message.get("body", b"")
+    if message.get("more_body", False):
+        pieces = [body]
+        size = len(body)
+        while message.get("more_body", False):
+            message = await receive()
+            piece = message.get("body", b"")
+            size += len(piece)
+            if size <= MAX_BODY:
+                pieces.append(piece)
+        body = b"".join(pieces)
+        if size > MAX_BODY:
+            raise ApiError.request_too_large(MAX_BODY)
+    return body
+
+
+async def _send_answer(answer: Answer, head: bool, send: Send) -> None:
+    headers = [
+        (b"content-type", answer.content_type),
+        (b"content-length", b"%d" % len(answer.body)),
+        *answer.headers,
+    ]
+    if answer.code == 204:
+        headers = answer.headers
+    await send({"type": "http.response.start", "status": answer.code, "headers": headers})
+    await send({"type": "http.response.body", "body": b"" if head else answer.body})
+
+
+async def _disconnected(receive: Receive) -> None:
+    while (await receive())["type"] != "http.disconnect":
+        pass
+
+
+def _error_form(accept: str, scope: Scope) -> Accepted:
+    """How to send a Status: in the media type that was asked for, never as a table."""
+    try:
+        accepted = negotiate(accept)
+    except ApiError:
+        return PLAIN
+    query = Query(scope["query_string"].decode("latin-1"))
+    if accepted.yaml or "pretty" in query:
+        return Accepted(yaml=accepted.yaml, pretty=query.flag("pretty"))
+    return PLAIN
+
+
+_STREAM_HEADERS = [(b"content-type", b"application/json"), (b"cache-control", b"no-cache, private")]
+
+__all__ = ["PREFIXES", "Endpoint", "answer_text", "split_path"]

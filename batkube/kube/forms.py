@@ -1,0 +1,147 @@
+"""The forms in which objects are sent: as they are, as metadata only, as a table.
+
+A form turns stored versions into the bytes of an answer, of an item of a list, or of the object of a watch
+event. Bytes that depend on nothing but the version and the form are made once and kept with the version.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, Protocol
+
+import orjson
+
+from .conversion import to_served
+from .resources import ResourceType
+from .store import Version
+
+JSON = dict[str, Any]
+
+INITIAL_EVENTS_END = "k8s.io/initial-events-end"
+
+
+@dataclass(frozen=True, slots=True)
+class ListMeta:
+    """The metadata of a list."""
+
+    revision: int
+    continue_token: str = ""
+    remaining: int | None = None
+
+    def json(self) -> JSON:
+        meta: JSON = {"resourceVersion": str(self.revision)}
+        if self.continue_token:
+            meta["continue"] = self.continue_token
+        if self.remaining is not None:
+            meta["remainingItemCount"] = self.remaining
+        return meta
+
+
+class Form(Protocol):
+    """How to send versions of one resource."""
+
+    def one(self, version: Version) -> bytes: ...
+
+    def many(self, versions: Sequence[Version], meta: ListMeta) -> bytes: ...
+
+    def event(self, kind: str, version: Version, first: bool) -> bytes:
+        """A whole watch event with its newline; `first` on a stream."""
+        ...
+
+    def bookmark(self, revision: int, marked: bool, first: bool) -> bytes:
+        """A BOOKMARK event; `marked` ends the initial events."""
+        ...
+
+
+def _event(kind: str, obj: bytes) -> bytes:
+    return b'{"type":"%s","object":%s}\n' % (kind.encode(), obj)
+
+
+def _bookmark(kind: str, api_version: str, revision: int, marked: bool, extra: JSON | None = None) -> JSON:
+    metadata: JSON = {"resourceVersion": str(revision), "creationTimestamp": None}
+    if marked:
+        metadata["annotations"] = {INITIAL_EVENTS_END: "true"}
+    return {"kind": kind, "apiVersion": api_version, "metadata": metadata, **(extra or {})}
+
+
+class ObjectForm:
+    """Objects as they are, in the API version that was asked for."""
+
+    def __init__(self, resource: ResourceType) -> None:
+        self.resource = resource
+        self.key = resource.api_version
+        self._head = _type_meta(resource.kind, resource.api_version)
+        self._list_head = _type_meta(resource.list_kind, resource.api_version)
+        self._items_typed = resource.custom  # custom resources repeat kind and apiVersion in every item
+
+    def encode(self, obj: JSON) -> bytes:
+        return orjson.dumps(to_served(self.resource, obj))
+
+    def one(self, version: Version) -> bytes:
+        if version.resource.api_version == self.key:
+            return version.json
+        return version.rendered(self)
+
+    def many(self, versions: Sequence[Version], meta: ListMeta) -> bytes:
+        bodies: Iterable[bytes] = map(self.one, versions)
+        if not self._items_typed:
+            cut = len(self._head)
+            bodies = (b"{" + body[cut:] for body in bodies)
+        return b'%s"metadata":%s,"items":[%s]}\n' % (
+            self._list_head,
+            orjson.dumps(meta.json()),
+            b",".join(bodies),
+        )
+
+    def event(self, kind: str, version: Version, first: bool) -> bytes:
+        return version.remembered((kind, self.key), lambda: _event(kind, self.one(version)))
+
+    def bookmark(self, revision: int, marked: bool, first: bool) -> bytes:
+        mark = _bookmark(self.resource.kind, self.resource.api_version, revision, marked)
+        mark.update(self.resource.empty_fields)
+        return _event("BOOKMARK", orjson.dumps(mark))
+
+
+class MetadataForm:
+    """PartialObjectMetadata: of each object its metadata only."""
+
+    def __init__(self, version: str) -> None:
+        self.api_version = f"meta.k8s.io/{version}"
+        self.key = (self.api_version, "PartialObjectMetadata")
+
+    def encode(self, obj: JSON) -> bytes:
+        partial = {"kind": "PartialObjectMetadata", "apiVersion": self.api_version, "metadata": obj["metadata"]}
+        return orjson.dumps(partial)
+
+    def one(self, version: Version) -> bytes:
+        return version.rendered(self)
+
+    def many(self, versions: Sequence[Version], meta: ListMeta) -> bytes:
+        return b'%s"metadata":%s,"items":[%s]}\n' % (
+            _type_meta("PartialObjectMetadataList", self.api_version),
+            orjson.dumps(meta.json()),
+            b",".join(map(self.one, versions)),
+        )
+
+    def event(self, kind: str, version: Version, first: bool) -> bytes:
+        return _event(kind, self.one(version))
+
+    def bookmark(self, revision: int, marked: bool, first: bool) -> bytes:
+        return _event("BOOKMARK", orjson.dumps(_bookmark("PartialObjectMetadata", self.api_version, revision, marked)))
+
+
+@lru_cache(maxsize=1024)
+def object_form(resource: ResourceType) -> ObjectForm:
+    return ObjectForm(resource)
+
+
+@lru_cache(maxsize=8)
+def metadata_form(version: str) -> MetadataForm:
+    return MetadataForm(version)
+
+
+def _type_meta(kind: str, api_version: str) -> bytes:
+    """The beginning of a JSON object of that type, as orjson writes it."""
+    return b'{"kind":%s,"apiVersion":%s,' % (orjson.dumps(kind), orjson.dumps(api_version))

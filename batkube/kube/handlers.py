@@ -1,0 +1,288 @@
+"""From a request for a resource to the verb that carries it out, and from its result to the answer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from . import bodies
+from .answers import Answer, answer_bytes, answer_json, answer_text
+from .api import Api
+from .forms import Form, ListMeta, metadata_form, object_form
+from .negotiation import Accepted, negotiate
+from .options import DeleteOptions, Query, WriteOptions
+from .resources import ResourceType
+from .routes import Target
+from .status import ApiError, success
+from .store import Version
+from .strategy import ActionRequest
+from .tables import table_form
+from .verbs.create import create
+from .verbs.delete import delete, delete_collection
+from .verbs.list import ListOptions, list_page
+from .verbs.patch import Patch, apply_patch, patch
+from .verbs.update import modify, update
+from .verbs.watch import watch
+from .watch import Watcher
+
+JSON = dict[str, Any]
+
+
+@dataclass(slots=True)
+class Request:
+    """A request for a resource, its body read."""
+
+    method: str
+    target: Target
+    query: Query
+    accept: str
+    content_type: str
+    body: bytes
+    user_agent: str = ""
+    warnings: list[str] = field(default_factory=list)
+
+    def accepted(self, stream: bool = False) -> Accepted:
+        accepted = negotiate(self.accept, stream)
+        if self.query and "pretty" in self.query:
+            return Accepted(accepted.yaml, accepted.form, accepted.form_version, self.query.flag("pretty"))
+        return accepted
+
+
+@dataclass(frozen=True, slots=True)
+class Stream:
+    """The answer to a watch: an open stream."""
+
+    watcher: Watcher
+    timeout_seconds: int | None
+
+
+Result = Answer | Stream
+Handler = Callable[[Api, Request], Result]
+
+
+def handle(api: Api, request: Request) -> Result:
+    """Carry out a request. Raises ApiError or TextError where it is refused."""
+    target = request.target
+    if target.subresource and target.subresource != "status":
+        return _action(api, request, target.subresource)
+    if (target.resource.storage, "") in api.actions:
+        return _action(api, request, "")
+    if target.name:
+        verbs = _STATUS_VERBS if target.subresource else _OBJECT_VERBS
+    else:
+        verbs = _ALL_VERBS if target.all_namespaces else _COLLECTION_VERBS
+    found = verbs.get(request.method)
+    if found is None:
+        raise ApiError.method_not_allowed()
+    verb, handler = found
+    if verb not in _verbs_of(target):
+        raise ApiError.method_not_allowed()
+    return handler(api, request)
+
+
+def _verbs_of(target: Target) -> tuple[str, ...]:
+    if target.subresource:
+        return ("get", "update", "patch")
+    return target.resource.verbs
+
+
+def verb_of(request: Request) -> str:
+    """The name of the verb, as audit logs and metrics have it."""
+    target = request.target
+    if request.method == "GET":
+        if target.name:
+            return "get"
+        return "watch" if target.watch or request.query.flag("watch") else "list"
+    if request.method == "DELETE":
+        return "delete" if target.name else "deletecollection"
+    return {"POST": "create", "PUT": "update", "PATCH": "patch"}.get(request.method, request.method.lower())
+
+
+def form_of(resource: ResourceType, accepted: Accepted, query: Query) -> Form:
+    """The form in which the client wants objects of the resource."""
+    if not accepted.form:
+        return object_form(resource)
+    if accepted.form == "Table":
+        return table_form(resource, accepted.form_version, query.get("includeObject", ""))
+    return metadata_form(accepted.form_version)
+
+
+def _sent(request: Request, code: int, version: Version) -> Answer:
+    accepted = request.accepted()
+    data = form_of(request.target.resource, accepted, request.query).one(version)
+    return answer_bytes(code, data, accepted, request.warnings)
+
+
+def _get(api: Api, request: Request) -> Result:
+    target = request.target
+    request.accepted()
+    if target.watch:
+        return _watch(api, request)
+    return _sent(request, 200, api.stored(target.resource, target.namespace, target.name))
+
+
+def _list(api: Api, request: Request) -> Result:
+    target = request.target
+    if target.watch or request.query.flag("watch"):
+        return _watch(api, request)
+    accepted = request.accepted()
+    options = ListOptions.of(api, target.resource, target.namespace, request.query)
+    page = list_page(api, target.resource, options)
+    form = form_of(target.resource, accepted, request.query)
+    data = form.many(page.versions, ListMeta(page.revision, page.continue_token, page.remaining))
+    return answer_bytes(200, data, accepted, request.warnings)
+
+
+def _watch(api: Api, request: Request) -> Stream:
+    target = request.target
+    accepted = request.accepted(stream=True)
+    options = ListOptions.of(api, target.resource, target.namespace, request.query, watch=True)
+    if target.name:
+        options = options.of_object(target.name)
+    form = form_of(target.resource, accepted, request.query)
+    return Stream(watch(api, target.resource, options, form), options.timeout_seconds)
+
+
+def _create(api: Api, request: Request) -> Answer:
+    target = request.target
+    request.accepted()
+    obj = _decoded(request)
+    options = WriteOptions.of(request.query, "CreateOptions")
+    version = create(api, target.resource, target.namespace, obj, options, request.warnings)
+    return _sent(request, 201, version)
+
+
+def _update(api: Api, request: Request) -> Answer:
+    target = request.target
+    request.accepted()
+    obj = _decoded(request)
+    options = WriteOptions.of(request.query, "UpdateOptions")
+    version, created = update(
+        api,
+        target.resource,
+        target.namespace,
+        target.name,
+        obj,
+        options,
+        target.subresource or None,
+        request.warnings,
+    )
+    return _sent(request, 201 if created else 200, version)
+
+
+def _patch(api: Api, request: Request) -> Answer:
+    target = request.target
+    request.accepted()
+    change = Patch.of(request.body, request.content_type, target.resource)
+    options = WriteOptions.of(request.query, "PatchOptions", change.is_apply)
+    version, created = patch(
+        api,
+        target.resource,
+        target.namespace,
+        target.name,
+        change,
+        options,
+        target.subresource or None,
+        request.warnings,
+    )
+    return _sent(request, 201 if created else 200, version)
+
+
+def _delete(api: Api, request: Request) -> Answer:
+    target = request.target
+    request.accepted()
+    options = DeleteOptions.of(bodies.decode_delete_options(request.body, request.content_type), request.query)
+    version, gone = delete(api, target.resource, target.namespace, target.name, options, request.warnings)
+    if not gone or api.strategy(target.resource).answers_deleted_object:
+        return _sent(request, 200, version)
+    resource = target.resource
+    details = {"name": target.name}
+    if resource.group:
+        details["group"] = resource.group
+    details |= {"kind": resource.plural, "uid": version.obj["metadata"]["uid"]}
+    return answer_json(200, success(details), request.accepted(), request.warnings)
+
+
+def _delete_collection(api: Api, request: Request) -> Answer:
+    target = request.target
+    accepted = request.accepted()
+    how = DeleteOptions.of(bodies.decode_delete_options(request.body, request.content_type), request.query)
+    options = ListOptions.of(api, target.resource, target.namespace, request.query)
+    page = delete_collection(api, target.resource, options, how)
+    form = form_of(target.resource, accepted, request.query)
+    data = form.many(page.versions, ListMeta(page.revision, page.continue_token, page.remaining))
+    return answer_bytes(200, data, accepted, request.warnings)
+
+
+def _decoded(request: Request) -> JSON:
+    resource = request.target.resource
+    return bodies.decode(request.body, request.content_type, resource)
+
+
+def _action(api: Api, request: Request, subresource: str) -> Answer:
+    target = request.target
+    resource = target.resource
+    action = api.actions.get((resource.storage, subresource))
+    verb = verb_of(request)
+    if action is None:
+        raise ApiError.no_such_resource()
+    accepted = request.accepted()
+    kind = {"POST": "CreateOptions", "PUT": "UpdateOptions"}.get(request.method, "PatchOptions")
+    body: JSON | None = None
+    change: Callable[[JSON], JSON] | None = None
+    if request.method == "PATCH":
+        sent = Patch.of(request.body, request.content_type, resource)
+
+        def change(obj: JSON) -> JSON:
+            return apply_patch(sent, obj, resource)
+
+    elif request.method in ("POST", "PUT") and request.body:
+        body = bodies.decode(request.body, request.content_type, resource, resource.kind_of(subresource))
+    options = WriteOptions.of(request.query, kind) if request.method != "GET" else WriteOptions()
+
+    def change_object(how: Callable[[JSON], None]) -> JSON:
+        version = modify(api, resource, target.namespace, target.name, how, options, subresource, request.warnings)
+        return version.obj
+
+    def delete_object(how: JSON) -> JSON:
+        version, _ = delete(
+            api, resource, target.namespace, target.name, DeleteOptions.of(how, request.query), request.warnings
+        )
+        return version.obj
+
+    def admit_binding(pod: JSON, node: str) -> None:
+        for admission in api.bind_admission:
+            admission(pod, node)
+
+    ctx = api.context(resource, target.namespace, target.name, subresource, options, request.warnings)
+    result = action(
+        ActionRequest(
+            verb=verb,
+            ctx=ctx,
+            body=body,
+            query=request.query,
+            update=change_object,
+            delete=delete_object,
+            admit_binding=admit_binding,
+            change=change,
+        )
+    )
+    if isinstance(result.body, str):
+        return answer_text(result.code, result.body)
+    return answer_json(result.code, result.body, accepted, request.warnings)
+
+
+_OBJECT_VERBS: dict[str, tuple[str, Handler]] = {
+    "GET": ("get", _get),
+    "PUT": ("update", _update),
+    "PATCH": ("patch", _patch),
+    "DELETE": ("delete", _delete),
+}
+_STATUS_VERBS = {method: verb for method, verb in _OBJECT_VERBS.items() if method != "DELETE"}
+_ALL_VERBS: dict[str, tuple[str, Handler]] = {"GET": ("list", _list)}
+_COLLECTION_VERBS: dict[str, tuple[str, Handler]] = {
+    "GET": ("list", _list),
+    "POST": ("create", _create),
+    "DELETE": ("deletecollection", _delete_collection),
+}

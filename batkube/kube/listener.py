@@ -1,0 +1,103 @@
+"""The listening socket and its connections: uvicorn's HTTP protocol inside the caller's event loop.
+
+uvicorn's own `Server` is left out: it installs signal handlers and wakes up ten times a second, and a server
+inside a simulation must do neither.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+from collections.abc import Awaitable, Callable, MutableMapping
+from typing import Any
+
+import uvicorn
+from uvicorn.server import ServerState
+
+BACKLOG = 2048  # schedulers open dozens of connections at once
+KEEP_ALIVE = 120  # real seconds; Go's clients drop idle connections after 90 and must be the first to do so
+
+App = Callable[
+    [
+        MutableMapping[str, Any],
+        Callable[[], Awaitable[MutableMapping[str, Any]]],
+        Callable[[MutableMapping[str, Any]], Awaitable[None]],
+    ],
+    Awaitable[None],
+]
+
+
+class Listener:
+    """Serves an ASGI application on one address."""
+
+    def __init__(self, app: App) -> None:
+        self._config = uvicorn.Config(
+            app,
+            log_config=None,
+            log_level="warning",
+            access_log=False,
+            interface="asgi3",
+            lifespan="off",
+            ws="none",
+            proxy_headers=False,
+            server_header=False,
+            date_header=False,
+            timeout_keep_alive=KEEP_ALIVE,
+        )
+        self._config.load()
+        self._state = ServerState()
+        self._server: asyncio.AbstractServer | None = None
+        self._socket: socket.socket | None = None
+
+    async def start(self, host: str, port: int) -> int:
+        """Listen; returns the port. OSError where the address can't be had, its message names it."""
+        loop = asyncio.get_running_loop()
+        sock = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET, socket.SOCK_STREAM)
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            sock.bind((host, port))
+        except OSError as error:
+            sock.close()
+            raise OSError(error.errno, f"cannot listen on {host}:{port}: {error.strerror or error}") from None
+        protocol: Any = self._config.http_protocol_class
+        self._server = await loop.create_server(
+            lambda: protocol(config=self._config, server_state=self._state, app_state={}, _loop=loop),
+            sock=sock,
+            backlog=BACKLOG,
+        )
+        self._socket = sock
+        return int(sock.getsockname()[1])
+
+    async def stop(self, patience: float = 1.0) -> None:
+        """Take no more connections, let the requests in work end, close all. `patience` is in real seconds."""
+        if self._server is None:
+            return
+        self._server.close()
+        self._server = self._socket = None
+        for connection in list(self._state.connections):
+            connection.shutdown()
+        tasks = list(self._state.tasks)
+        if tasks:
+            await asyncio.wait(tasks, timeout=patience)
+        for connection in list(self._state.connections):
+            connection.transport.abort()
+        for task in list(self._state.tasks):
+            task.cancel()
+        await asyncio.sleep(0)  # lets the transports close their sockets
+
+    @property
+    def socket(self) -> socket.socket | None:
+        return self._socket
+
+    def transports(self) -> list[asyncio.Transport]:
+        """Those of all open connections, in no order that means anything."""
+        return [connection.transport for connection in self._state.connections]
+
+    def unsent(self) -> bool:
+        """Bytes wait in a write buffer for the kernel to take them."""
+        return any(transport.get_write_buffer_size() for transport in self.transports())
+
+    def requests_in_work(self) -> int:
+        """Requests whose head was read and whose answer is not complete, open streams among them."""
+        cycles = (connection.cycle for connection in self._state.connections)
+        return sum(1 for cycle in cycles if cycle is not None and not cycle.response_complete)

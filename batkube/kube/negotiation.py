@@ -1,0 +1,105 @@
+"""Content negotiation: what a request's Accept and Content-Type mean.
+
+The server answers JSON, also to clients that prefer protobuf: all of them take it (they choose their decoder by
+the answer's Content-Type). YAML is sent where it is asked for first.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+from .status import ApiError
+
+JSON_TYPE = "application/json"
+YAML_TYPE = "application/yaml"
+PROTOBUF_TYPE = "application/vnd.kubernetes.protobuf"
+SERVED = (JSON_TYPE, YAML_TYPE, PROTOBUF_TYPE)
+
+META_GROUP = "meta.k8s.io"
+FORMS = ("Table", "PartialObjectMetadata", "PartialObjectMetadataList")
+
+
+@dataclass(frozen=True, slots=True)
+class Clause:
+    """One alternative of an Accept header."""
+
+    media_type: str
+    params: tuple[tuple[str, str], ...]
+    quality: float
+
+    def param(self, name: str) -> str:
+        return next((value for key, value in self.params if key == name), "")
+
+
+@dataclass(frozen=True, slots=True)
+class Accepted:
+    """How to answer. `form` is "" for the object as it is, else one of FORMS, in `form_version` of meta.k8s.io."""
+
+    yaml: bool = False
+    form: str = ""
+    form_version: str = ""
+    pretty: bool = False
+
+
+PLAIN = Accepted()
+
+
+@lru_cache(maxsize=256)
+def parse_accept(header: str) -> tuple[Clause, ...]:
+    """The alternatives, best first; those of equal quality in their order."""
+    clauses = []
+    for part in header.split(","):
+        media_type, *rest = (piece.strip() for piece in part.split(";"))
+        params = []
+        quality = 1.0
+        for piece in rest:
+            key, _, value = piece.partition("=")
+            if key.strip() == "q":
+                try:
+                    quality = float(value)
+                except ValueError:
+                    quality = 1.0
+            else:
+                params.append((key.strip(), value.strip().strip('"')))
+        if media_type:
+            clauses.append(Clause(media_type, tuple(params), quality))
+    return tuple(sorted(clauses, key=lambda clause: -clause.quality))
+
+
+@lru_cache(maxsize=256)
+def negotiate(header: str, stream: bool = False) -> Accepted:
+    """How to answer a request for objects with this Accept header. 406 where it allows nothing that is served."""
+    if not header:
+        return PLAIN
+    known = False
+    for clause in parse_accept(header):
+        if clause.media_type not in SERVED and clause.media_type != "*/*":
+            continue
+        known = True
+        if stream and clause.media_type == YAML_TYPE:
+            continue
+        form, version, group = clause.param("as"), clause.param("v"), clause.param("g")
+        if (form or version or group) and not _transforms(form, version, group):
+            continue
+        if clause.param("stream") not in ("", "watch"):
+            continue
+        pretty = clause.param("pretty") == "1"
+        return Accepted(clause.media_type == YAML_TYPE, form, version, pretty)
+    if known:
+        raise ApiError.not_acceptable(SERVED)
+    offered = [*SERVED, *(f"{kind};stream=watch" for kind in (JSON_TYPE, PROTOBUF_TYPE) if stream)]
+    message = "406: Not Acceptable\n\nAvailable representations: " + ", ".join(offered)
+    raise ApiError(406, "NotAcceptable", message, {})
+
+
+def _transforms(form: str, version: str, group: str) -> bool:
+    return form in FORMS and group == META_GROUP and version in ("v1", "v1beta1")
+
+
+@lru_cache(maxsize=256)
+def media_type(header: str) -> str:
+    """The media type of a Content-Type header, without its parameters; "" where it is malformed."""
+    kind = header.partition(";")[0].strip().lower()
+    main, slash, sub = kind.partition("/")
+    return kind if main and slash and sub and " " not in kind else ""

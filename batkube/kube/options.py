@@ -1,0 +1,161 @@
+"""What the query of a request and the body of a DELETE say about how to carry it out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import unquote_plus
+
+from .status import ApiError, FieldError, quote
+
+JSON = dict[str, Any]
+
+MAX_FIELD_MANAGER = 128
+
+
+class Query(Mapping[str, str]):
+    """The parameters of a URL: the first value of each. What cannot be decoded is left out, as Go's net/url
+    does.
+    """
+
+    def __init__(self, text: str = "") -> None:
+        self._values: dict[str, list[str]] = {}
+        for pair in text.split("&") if text else ():
+            if pair and ";" not in pair:
+                name, _, value = pair.partition("=")
+                if _decodable(name) and _decodable(value):
+                    self._values.setdefault(unquote_plus(name), []).append(unquote_plus(value))
+
+    def __getitem__(self, name: str) -> str:
+        return self._values[name][0]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._values)
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    def all(self, name: str) -> list[str]:
+        return self._values.get(name, [])
+
+    def flag(self, name: str) -> bool:
+        """A boolean: present and neither `false` nor `0`."""
+        values = self._values.get(name)
+        return values is not None and values[0].lower() not in ("false", "0")
+
+    def integer(self, name: str) -> int | None:
+        text = self.get(name, "")
+        if text == "":
+            return None
+        digits = text[1:] if text[0] in "+-" else text
+        if not (digits.isascii() and digits.isdigit()):
+            raise ApiError.bad_request(f"strconv.ParseInt: parsing {quote(text)}: invalid syntax")
+        if not -(2**63) <= int(text) < 2**63:
+            raise ApiError.bad_request(f"strconv.ParseInt: parsing {quote(text)}: value out of range")
+        return int(text)
+
+
+NO_QUERY = Query()
+
+
+def _decodable(text: str) -> bool:
+    if "%" not in text:
+        return True
+    pieces = text.split("%")[1:]
+    return all(len(piece) >= 2 and all(c in "0123456789abcdefABCDEF" for c in piece[:2]) for piece in pieces)
+
+
+@dataclass(frozen=True, slots=True)
+class WriteOptions:
+    """Of a create, an update or a patch."""
+
+    dry_run: bool = False
+    field_manager: str = ""
+    field_validation: str = "Warn"
+    force: bool = False
+
+    @classmethod
+    def of(cls, query: Query, kind: str, apply: bool = False) -> WriteOptions:
+        """Read and checked; `kind` is CreateOptions, UpdateOptions or PatchOptions."""
+        if not query:
+            return PLAIN_WRITE
+        errors = _dry_run_errors(query.all("dryRun"))
+        manager = query.get("fieldManager", "")
+        if len(manager.encode()) > MAX_FIELD_MANAGER:
+            errors.append(FieldError.too_long("fieldManager", MAX_FIELD_MANAGER))
+        elif not manager.isprintable():
+            errors.append(FieldError.invalid("fieldManager", manager, "should only contain printable characters"))
+        validation = query.get("fieldValidation", "")
+        if validation not in ("", "Ignore", "Warn", "Strict"):
+            errors.append(FieldError.not_supported("fieldValidation", validation, ("", "Ignore", "Strict", "Warn")))
+        force = "force" in query and kind == "PatchOptions"
+        if force and not apply:
+            errors.append(FieldError.forbidden("force", "may not be specified for non-apply patch"))
+        if apply and not manager:
+            errors.append(FieldError.required("fieldManager", "is required for apply patch"))
+        if errors:
+            raise ApiError.invalid(f"{kind}.meta.k8s.io", "", errors)
+        return cls(bool(query.all("dryRun")), manager, validation or "Warn", force and query.flag("force"))
+
+
+PLAIN_WRITE = WriteOptions()
+
+
+def _dry_run_errors(values: list[str]) -> list[FieldError]:
+    if all(value == "All" for value in values):
+        return []
+    return [FieldError.not_supported("dryRun", values, ("All",))]
+
+
+@dataclass(frozen=True, slots=True)
+class DeleteOptions:
+    """Of a DELETE. `grace_seconds` None: the kind's own; `propagation` "": the kind's own."""
+
+    grace_seconds: int | None = None
+    uid: str | None = None
+    resource_version: str | None = None
+    propagation: str = ""  # Orphan, Background, Foreground
+    dry_run: bool = False
+
+    @classmethod
+    def of(cls, body: JSON | None, query: Query) -> DeleteOptions:
+        """From the body if there is one, else from the query."""
+        if body is None:
+            if not query:
+                return PLAIN_DELETE
+            body = {"dryRun": query.all("dryRun"), "propagationPolicy": query.get("propagationPolicy")}
+            body["gracePeriodSeconds"] = query.integer("gracePeriodSeconds")
+            if "orphanDependents" in query:
+                body["orphanDependents"] = query.flag("orphanDependents")
+        return cls._checked(body)
+
+    @classmethod
+    def _checked(cls, body: JSON) -> DeleteOptions:
+        grace = body.get("gracePeriodSeconds")
+        orphan = body.get("orphanDependents")
+        propagation = body.get("propagationPolicy")
+        dry_run = body.get("dryRun") or []
+        preconditions = body.get("preconditions") or {}
+        errors = []
+        if propagation is not None and orphan is not None:
+            why = "orphanDependents and deletionPropagation cannot be both set"
+            errors.append(FieldError.invalid("propagationPolicy", propagation, why))
+        if propagation is not None and propagation not in ("Foreground", "Background", "Orphan"):
+            allowed = ("Background", "Foreground", "Orphan")
+            errors.append(FieldError.not_supported("propagationPolicy", propagation, allowed))
+        errors += _dry_run_errors(dry_run)
+        if errors:
+            raise ApiError.invalid("DeleteOptions.meta.k8s.io", "", errors)
+        if orphan is not None:
+            propagation = "Orphan" if orphan else "Background"
+        return cls(
+            grace_seconds=grace,
+            uid=preconditions.get("uid"),
+            resource_version=preconditions.get("resourceVersion"),
+            propagation=propagation or "",
+            dry_run=bool(dry_run),
+        )
+
+
+PLAIN_DELETE = DeleteOptions()

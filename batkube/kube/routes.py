@@ -1,0 +1,61 @@
+"""Paths: which resource, object and verb a URL names (`RequestInfoFactory` of k8s.io/apiserver)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from .resources import Registry, ResourceType
+from .status import ApiError, TextError
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """What a path names: a collection (name ""), an object, or a subresource of one."""
+
+    resource: ResourceType
+    namespace: str = ""
+    name: str = ""
+    subresource: str = ""
+    rest: tuple[str, ...] = ()  # of a path behind `proxy`
+    all_namespaces: bool = False
+    watch: bool = False  # the old `/watch/` prefix
+
+
+def target_of(registry: Registry, parts: list[str]) -> Target | None:
+    """What the path names, split at slashes: `["api", "v1", "pods"]`. None: it names no resource (discovery,
+    health ...).
+
+    Raises 404, in the words of the real server: text for an unknown group, a Status for an unknown resource.
+    """
+    if parts[0] == "api" and len(parts) > 2:
+        group, version, rest = "", parts[1], parts[2:]
+    elif parts[0] == "apis" and len(parts) > 3:
+        group, version, rest = parts[1], parts[2], parts[3:]
+    else:
+        return None
+    if not registry.has_group(group):
+        raise TextError.page_not_found()
+    watch = rest[0] == "watch" and len(rest) > 1
+    if watch:
+        rest = rest[1:]
+    namespace, in_namespace = "", False
+    if rest[0] == "namespaces" and len(rest) > 2 and not _namespace_subresource(group, rest):
+        namespace, rest, in_namespace = rest[1], rest[2:], True
+    resource = registry.lookup(group, version, rest[0])
+    if resource is None:
+        raise ApiError.no_such_resource()
+    name = rest[1] if len(rest) > 1 else ""
+    subresource = rest[2] if len(rest) > 2 else ""
+    if len(rest) > 3 and subresource != "proxy":
+        raise ApiError.no_such_resource()
+    if in_namespace and not resource.namespaced:
+        raise TextError.page_not_found() if resource.custom else ApiError.no_such_resource()
+    all_namespaces = resource.namespaced and not namespace
+    if (all_namespaces and name) or (subresource and subresource not in resource.subresources):
+        raise ApiError.no_such_resource()
+    return Target(resource, namespace, name, subresource, tuple(rest[3:]), all_namespaces, watch)
+
+
+def _namespace_subresource(group: str, rest: list[str]) -> bool:
+    """`namespaces/x/status` and `namespaces/x/finalize` are about the namespace itself."""
+    return group == "" and len(rest) == 3 and rest[2] in ("status", "finalize")

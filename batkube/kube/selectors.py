@@ -1,0 +1,251 @@
+"""Label and field selectors: from the text of a query to a test of an object.
+
+The grammar is that of `k8s.io/apimachinery/pkg/labels` and `pkg/fields`; what the real server refuses is
+refused here with 400 Bad Request.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+
+from .status import ApiError, quote
+
+Test = Callable[[Mapping[str, str]], bool]
+
+_NAME = re.compile(r"([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)")
+_SUBDOMAIN = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
+_TOKEN = re.compile(r"\s*(==|!=|=|!|,|\(|\)|<|>|[^\s=!,()<>]+)")
+
+
+@dataclass(frozen=True, slots=True)
+class Requirement:
+    """One term of a label selector."""
+
+    key: str
+    operator: str  # in, notin, exists, !, gt, lt
+    values: tuple[str, ...] = ()
+
+    def matches(self, labels: Mapping[str, str]) -> bool:
+        value = labels.get(self.key)
+        match self.operator:
+            case "in":
+                return value is not None and value in self.values
+            case "notin":
+                return value is None or value not in self.values
+            case "exists":
+                return value is not None
+            case "!":
+                return value is None
+            case _:
+                if value is None or not re.fullmatch(r"[+-]?\d+", value):
+                    return False
+                bound = int(self.values[0])
+                return int(value) > bound if self.operator == "gt" else int(value) < bound
+
+
+@dataclass(frozen=True, slots=True)
+class LabelSelector:
+    """All of its requirements must hold; without any it takes everything."""
+
+    requirements: tuple[Requirement, ...] = ()
+
+    def matches(self, labels: Mapping[str, str] | None) -> bool:
+        found = labels or {}
+        return all(requirement.matches(found) for requirement in self.requirements)
+
+
+@dataclass(frozen=True, slots=True)
+class FieldTerm:
+    field: str
+    value: str
+    equal: bool
+
+
+@dataclass(frozen=True, slots=True)
+class FieldSelector:
+    """All of its terms must hold. A field that an object does not have counts as empty."""
+
+    terms: tuple[FieldTerm, ...] = ()
+
+    def matches(self, fields: Mapping[str, str]) -> bool:
+        return all((fields.get(term.field, "") == term.value) is term.equal for term in self.terms)
+
+    def exact(self, field: str) -> str | None:
+        """The value that the field must have, if the selector says so."""
+        return next((term.value for term in self.terms if term.field == field and term.equal), None)
+
+
+EVERYTHING = LabelSelector()
+ANY_FIELDS = FieldSelector()
+
+
+@lru_cache(maxsize=1024)
+def parse_label_selector(text: str) -> LabelSelector:
+    """The selector, or 400 where the text is none."""
+    if not text.strip():
+        return EVERYTHING
+    tokens = _tokens(text)
+    requirements = []
+    position = 0
+    while True:
+        requirement, position = _requirement(tokens, position, text)
+        requirements.append(requirement)
+        if position == len(tokens):
+            return LabelSelector(tuple(requirements))
+        if tokens[position] != ",":
+            raise _refused(text, f"found '{tokens[position]}', expected: ',' or 'end of string'")
+        position += 1
+        if position == len(tokens):
+            raise _refused(text, "found '', expected: identifier after ','")
+
+
+def _tokens(text: str) -> list[str]:
+    tokens = []
+    position = 0
+    stripped = text.rstrip()
+    while position < len(stripped):
+        match = _TOKEN.match(stripped, position)
+        if match is None:
+            raise _refused(text, f"found {stripped[position:]!r}")
+        tokens.append(match[1])
+        position = match.end()
+    return tokens
+
+
+def _requirement(tokens: list[str], position: int, text: str) -> tuple[Requirement, int]:
+    absent = tokens[position] == "!"
+    if absent:
+        position += 1
+    key = tokens[position] if position < len(tokens) else ""
+    if not key or key in "=!,()<>" or key in ("==", "!="):
+        raise _refused(text, f"found '{key}', expected: identifier")
+    _check_key(key)
+    position += 1
+    if absent:
+        return Requirement(key, "!"), position
+    if position == len(tokens) or tokens[position] == ",":
+        return Requirement(key, "exists"), position
+    operator = tokens[position]
+    position += 1
+    if operator in ("in", "notin"):
+        values, position = _values(tokens, position, text)
+        for value in values:
+            _check_value(key, value)
+        return Requirement(key, operator, values), position
+    if operator not in ("=", "==", "!=", "<", ">"):
+        expected = "in, notin, =, ==, !=, gt, lt"
+        raise _refused(text, f"found '{operator}', expected: {expected}")
+    value = ""
+    if position < len(tokens) and tokens[position] != ",":
+        value = tokens[position]
+        if value in ("=", "==", "!=", "!", "(", ")", "<", ">"):
+            raise _refused(text, f"found '{value}', expected: identifier")
+        position += 1
+    _check_value(key, value)
+    if operator in "<>":
+        if not re.fullmatch(r"[+-]?\d+", value):
+            shown = f"[{quote(value)}]: for 'Gt', 'Lt' operators, the value must be an integer"
+            raise ApiError.bad_request(f"values[0][{key}]: Invalid value: {shown}")
+        return Requirement(key, "lt" if operator == "<" else "gt", (value,)), position
+    return Requirement(key, "notin" if operator == "!=" else "in", (value,)), position
+
+
+def _values(tokens: list[str], position: int, text: str) -> tuple[tuple[str, ...], int]:
+    if position == len(tokens) or tokens[position] != "(":
+        found = tokens[position] if position < len(tokens) else ""
+        raise _refused(text, f"found '{found}' expected: '('")
+    position += 1
+    values: list[str] = []
+    value: str | None = None
+    while position < len(tokens):
+        token = tokens[position]
+        position += 1
+        if token == ")":
+            values.append(value or "")
+            return tuple(sorted(dict.fromkeys(values))), position
+        if token == ",":
+            values.append(value or "")
+            value = None
+        elif value is None and token not in ("=", "==", "!=", "!", "(", "<", ">"):
+            value = token
+        else:
+            raise _refused(text, f"found '{token}', expected: ',', or ')'")
+    raise _refused(text, "found '', expected: ',', or ')'")
+
+
+def _refused(text: str, why: str) -> ApiError:
+    return ApiError.bad_request(f"unable to parse requirement: {why} in {quote(text)}")
+
+
+def _check_key(key: str) -> None:
+    prefix, slash, name = key.rpartition("/")
+    good = len(name) <= 63 and _NAME.fullmatch(name)
+    if slash:
+        good = good and len(prefix) <= 253 and _SUBDOMAIN.fullmatch(prefix)
+    if not good:
+        what = (
+            "name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an "
+            "alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is "
+            "'([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')"
+        )
+        raise ApiError.bad_request(f"unable to parse requirement: <nil>: Invalid value: {quote(key)}: {what}")
+
+
+def _check_value(key: str, value: str) -> None:
+    if value and not (len(value) <= 63 and _NAME.fullmatch(value)):
+        what = (
+            "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must "
+            "start and end with an alphanumeric character (e.g. 'MyValue',  or 'my_value',  or '12345', regex used for "
+            "validation is '(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')"
+        )
+        where = f"values[0][{key}]: Invalid value: {quote(value)}"
+        raise ApiError.bad_request(f"unable to parse requirement: {where}: {what}")
+
+
+@lru_cache(maxsize=1024)
+def parse_field_selector(text: str) -> FieldSelector:
+    """The selector, or 400 where the text is none. Whether the kind has the fields is for the caller to see."""
+    terms = []
+    for part in _split_terms(text):
+        if not part:
+            continue
+        found = re.match(r"((?:[^=!\\]|\\.|!(?!=))*)(!=|==|=)(.*)", part, re.DOTALL)
+        if found is None:
+            raise ApiError.bad_request(f"invalid selector: '{text}'; can't understand '{part}'")
+        terms.append(FieldTerm(found[1], _unescape(found[3], text), found[2] != "!="))
+    return FieldSelector(tuple(terms))
+
+
+def _split_terms(text: str) -> Iterator[str]:
+    start = position = 0
+    while position < len(text):
+        if text[position] == "\\":
+            position += 1
+        elif text[position] == ",":
+            yield text[start:position]
+            start = position + 1
+        position += 1
+    yield text[start:]
+
+
+def _unescape(value: str, text: str) -> str:
+    if not re.search(r"[\\,=]", value):
+        return value
+    plain = []
+    position = 0
+    while position < len(value):
+        char = value[position]
+        if char == "\\":
+            position += 1
+            if position == len(value) or value[position] not in "\\,=":
+                after = value[position : position + 1]
+                raise ApiError.bad_request(f"invalid field selector: invalid escape sequence: \\{after}")
+            char = value[position]
+        elif char in ",=":
+            raise ApiError.bad_request(f"invalid selector: '{text}'; unescaped '{char}' in '{value}'")
+        plain.append(char)
+        position += 1
+    return "".join(plain)

@@ -1,0 +1,224 @@
+"""The Kubernetes API server in memory: what embeds it, starts it and asks it in process.
+
+server = ApiServer(now=clock.now, seed=7)
+await server.start()
+server.create("nodes", {"metadata": {"name": "n1"}, ...})
+# point any client at server.url
+await server.stop()
+"""
+
+from __future__ import annotations
+
+import copy
+import socket
+from collections import Counter
+from collections.abc import Awaitable, Callable, MutableMapping
+from typing import Any
+
+from fastapi import FastAPI
+
+from .api import Api, BindAdmission
+from .bootstrap import bootstrap
+from .documents import Documents
+from .endpoint import Endpoint
+from .listener import Listener
+from .options import DeleteOptions, Query
+from .resources import Registry, ResourceType, default_registry
+from .store import Change, Store
+from .strategies import ACTIONS, STRATEGIES
+from .verbs.create import create
+from .verbs.delete import delete
+from .verbs.list import ListOptions, list_page
+from .verbs.update import update
+
+JSON = dict[str, Any]
+
+# First parts of paths that belong to the FastAPI application; all other paths are the Kubernetes API's.
+APP_PATHS = frozenset(("batkube", "docs", "redoc", "openapi.json"))
+
+
+class ApiServer:
+    """One cluster's API server.
+
+    `now` gives the simulated time in Unix seconds, `seed` is where uids and generated names come from,
+    `version` is the Kubernetes version it says it is. All methods but `start` and `stop` are synchronous and
+    take effect at once.
+    """
+
+    def __init__(
+        self,
+        *,
+        now: Callable[[], float],
+        seed: int = 0,
+        version: str = "v1.36.3",
+        history: int = 10_000,
+        registry: Registry | None = None,
+    ) -> None:
+        """`history` is how many changes of each collection are kept for watches that come back."""
+        self.store = Store(history=history)
+        self.registry = registry or default_registry(version)
+        self._api = Api(
+            now=now,
+            seed=seed,
+            version=version,
+            registry=self.registry,
+            strategies=STRATEGIES,
+            actions=ACTIONS,
+            store=self.store,
+        )
+        self._endpoint = Endpoint(self._api, Documents(self.registry, version))
+        self.app = FastAPI(title="batkube", docs_url="/docs", openapi_url="/openapi.json")
+        self.app.router.default = self._endpoint  # for those who mount the application elsewhere
+        self._listener: Listener | None = None
+        self._host, self._port = "", 0
+        self.writes: Counter[tuple[str, str]] = Counter()  # by type of change and storage key
+        self.store.subscribe(self._count)
+        bootstrap(self._api)
+
+    # -- over HTTP
+
+    async def start(self, host: str = "127.0.0.1", port: int = 0) -> None:
+        """Listen, in the running event loop. Port 0: any free one. OSError (with the address) where it is
+        taken.
+        """
+        listener = Listener(self._asgi)
+        self._port = await listener.start(host, port)
+        self._host, self._listener = host, listener
+
+    async def stop(self) -> None:
+        """End all watches and close all connections."""
+        if self._listener is not None:
+            self._endpoint.end_watches()
+            listener, self._listener = self._listener, None
+            await listener.stop()
+
+    @property
+    def port(self) -> int:
+        return self._port
+
+    @property
+    def url(self) -> str:
+        host = f"[{self._host}]" if ":" in self._host else self._host
+        return f"http://{host}:{self._port}"
+
+    async def _asgi(
+        self,
+        scope: MutableMapping[str, Any],
+        receive: Callable[[], Awaitable[MutableMapping[str, Any]]],
+        send: Callable[[MutableMapping[str, Any]], Awaitable[None]],
+    ) -> None:
+        """Kubernetes first: its requests pass by FastAPI and its middleware."""
+        if scope["type"] == "http" and scope["path"].split("/", 2)[1] not in APP_PATHS:
+            await self._endpoint(scope, receive, send)
+        else:
+            await self.app(scope, receive, send)
+
+    # -- in process, by the same rules as over HTTP
+
+    def create(self, resource: str, obj: JSON, namespace: str | None = None) -> JSON:
+        """Create an object. `resource` is a plural with its group: `pods`, `leases.coordination.k8s.io`.
+
+        The namespace is that of the object if it is not given. Returns the stored object, which must not be
+        changed.
+        """
+        kind = self._resource(resource)
+        obj = copy.deepcopy(obj)
+        return create(self._api, kind, self._namespace(kind, namespace, obj), obj).obj
+
+    def get(self, resource: str, name: str, namespace: str | None = None) -> JSON:
+        """The stored object, not to be changed; ApiError 404 if there is none."""
+        kind = self._resource(resource)
+        return self._api.stored(kind, self._namespace(kind, namespace), name).obj
+
+    def list(
+        self,
+        resource: str,
+        namespace: str | None = None,
+        *,
+        label_selector: str = "",
+        field_selector: str = "",
+    ) -> list[JSON]:
+        """The stored objects in order of namespace and name; of all namespaces if it is None."""
+        kind = self._resource(resource)
+        options = ListOptions.select(self._api, kind, namespace or "", label_selector, field_selector)
+        return [version.obj for version in list_page(self._api, kind, options).versions]
+
+    def update(self, resource: str, obj: JSON, subresource: str | None = None) -> JSON:
+        """Replace an object, or with `subresource="status"` its status."""
+        kind = self._resource(resource)
+        obj = copy.deepcopy(obj)
+        namespace = self._namespace(kind, None, obj)
+        version, _ = update(self._api, kind, namespace, obj["metadata"]["name"], obj, subresource=subresource)
+        return version.obj
+
+    def delete(
+        self, resource: str, name: str, namespace: str | None = None, *, grace_seconds: int | None = None
+    ) -> JSON:
+        """Delete an object; returns its last state. A bound pod stays, marked, until its grace period is over."""
+        kind = self._resource(resource)
+        options = DeleteOptions(grace_seconds=grace_seconds)
+        version, _ = delete(self._api, kind, self._namespace(kind, namespace), name, options)
+        return version.obj
+
+    def subscribe(self, listener: Callable[[Change], None]) -> None:
+        """Call `listener` after each write, in order of revision, before the write returns."""
+        self.store.subscribe(listener)
+
+    @property
+    def bind_admission(self) -> list[BindAdmission]:
+        """Asked before a pod is bound to a node; one that raises ApiError refuses the binding."""
+        return self._api.bind_admission
+
+    def reset(self) -> None:
+        """A fresh cluster: everything is deleted, watchers see it go; revisions go on growing."""
+        for collection in sorted(self.store.collections(), key=lambda collection: collection.storage):
+            for version in collection.select():
+                self._api.identities.ended(collection.storage, *version.key)
+                self.store.remove(version.resource, version.key)
+        bootstrap(self._api)
+
+    # -- what it is doing
+
+    @property
+    def requests(self) -> Counter[tuple[str, str]]:
+        """How many requests came over HTTP, by verb and storage key."""
+        return self._endpoint.requests
+
+    def busy(self) -> bool:
+        """Something is not yet where it belongs: a request in work, an event or an answer on its way to a
+        socket.
+        """
+        if self._endpoint.in_work or self._endpoint.writing:
+            return True
+        listener = self._listener
+        if listener is None:
+            return False
+        return listener.requests_in_work() > len(self._endpoint.watchers) or listener.unsent()
+
+    def connections(self) -> list[socket.socket]:
+        """The sockets of all open connections."""
+        if self._listener is None:
+            return []
+        return [transport.get_extra_info("socket") for transport in self._listener.transports()]
+
+    def listener(self) -> socket.socket | None:
+        return self._listener.socket if self._listener is not None else None
+
+    # -- private
+
+    def _count(self, change: Change) -> None:
+        self.writes[change.type, change.resource.storage] += 1
+
+    def _resource(self, name: str) -> ResourceType:
+        return self.registry.named(name)
+
+    @staticmethod
+    def _namespace(kind: ResourceType, namespace: str | None, obj: JSON | None = None) -> str:
+        if not kind.namespaced:
+            return ""
+        if namespace is None and obj is not None:
+            namespace = obj.get("metadata", {}).get("namespace")
+        return namespace or "default"
+
+
+__all__ = ["ApiServer", "Change", "Query", "Store"]

@@ -1,0 +1,260 @@
+"""The store: every object of the cluster, and the history of how they came to be.
+
+One integer revision counts all writes. A write makes one Change (old and new version of an object), which is
+kept in a bounded history and handed to the watchers and listeners at once, in order of revision. Stored objects
+are plain dictionaries that nobody changes any more: a write brings a new one. The JSON of a version is made
+once, when first asked for, and shared by all lists and watches.
+
+The store knows no rule of Kubernetes: what an object may be is the verbs' business.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right, insort
+from collections.abc import Callable, Hashable, Sequence
+from typing import Any, Protocol
+
+import orjson
+
+from .resources import ResourceType
+
+JSON = dict[str, Any]
+Key = tuple[str, str]  # namespace ("" for cluster-scoped objects) and name
+FieldLabels = Callable[[JSON], dict[str, str] | None]
+
+ADDED, MODIFIED, DELETED = "ADDED", "MODIFIED", "DELETED"
+
+
+class Rendering(Protocol):
+    """A form in which versions are sent: another API version, or metadata only."""
+
+    @property
+    def key(self) -> Hashable:
+        """Equal keys, equal bytes."""
+        ...
+
+    def encode(self, obj: JSON) -> bytes: ...
+
+
+class Version:
+    """One version of one object. `resource` is the type it is stored as."""
+
+    __slots__ = ("_fields", "_json", "_renderings", "key", "obj", "resource", "revision")
+
+    def __init__(self, resource: ResourceType, key: Key, obj: JSON, revision: int) -> None:
+        self.resource = resource
+        self.key = key
+        self.obj = obj
+        self.revision = revision
+        self._json: bytes | None = None
+        self._renderings: dict[Hashable, bytes] | None = None
+        self._fields: dict[str, str] | None = None
+
+    @property
+    def json(self) -> bytes:
+        if self._json is None:
+            self._json = orjson.dumps(self.obj)
+        return self._json
+
+    def rendered(self, rendering: Rendering) -> bytes:
+        """The object in that form, made when first asked for."""
+        return self.remembered(rendering.key, lambda: rendering.encode(self.obj))
+
+    def remembered(self, key: Hashable, make: Callable[[], bytes]) -> bytes:
+        if self._renderings is None:
+            self._renderings = {}
+        found = self._renderings.get(key)
+        if found is None:
+            found = self._renderings[key] = make()
+        return found
+
+    def fields(self, labels: FieldLabels) -> dict[str, str]:
+        """What field selectors see of the object."""
+        if self._fields is None:
+            fields = {"metadata.name": self.key[1], "metadata.namespace": self.key[0]}
+            fields.update(labels(self.obj) or {})
+            self._fields = fields
+        return self._fields
+
+    def at(self, revision: int) -> Version:
+        """The same state under a later revision: what a watcher sees of an object that left its selector."""
+        return Version(self.resource, self.key, with_revision(self.obj, revision), revision)
+
+
+class Change:
+    """One write. `before` is None for ADDED; for DELETED `version` is the last state, dated with the deletion."""
+
+    __slots__ = ("_left", "before", "revision", "type", "version")
+
+    def __init__(self, revision: int, kind: str, version: Version, before: Version | None) -> None:
+        self.revision = revision
+        self.type = kind
+        self.version = version
+        self.before = before
+        self._left: Version | None = None
+
+    @property
+    def resource(self) -> ResourceType:
+        return self.version.resource
+
+    @property
+    def object(self) -> JSON:
+        return self.version.obj
+
+    @property
+    def previous(self) -> JSON | None:
+        return self.before.obj if self.before else None
+
+    @property
+    def left(self) -> Version:
+        """What those see who saw the old version and may not see the new one: the old state, dated with this
+        change.
+        """
+        if self.type == DELETED:
+            return self.version
+        if self._left is None:
+            assert self.before is not None
+            self._left = self.before.at(self.revision)
+        return self._left
+
+
+Listener = Callable[[Change], None]
+
+
+class Collection:
+    """All objects of one storage key, and their history. Objects are known by their path (see `path_of`)."""
+
+    def __init__(self, storage: str, history: int) -> None:
+        self.storage = storage
+        self.versions: dict[str, Version] = {}
+        self.field_labels: FieldLabels = lambda obj: None
+        self.listeners: dict[Listener, None] = {}
+        self.forgotten = 0  # the newest revision that is no longer in the log
+        self._history = history
+        self._log: list[Change] = []
+        self._paths: list[str] = []  # sorted
+
+    def __len__(self) -> int:
+        return len(self._paths)
+
+    def select(self, namespace: str | None = None) -> list[Version]:
+        """The versions in order of their paths, of one namespace or all."""
+        return [self.versions[path] for path in paths_within(self._paths, namespace)]
+
+    def since(self, revision: int) -> list[Change]:
+        """The changes after that revision. The caller has compared it with `forgotten`."""
+        return self._log[bisect_right(self._log, revision, key=lambda change: change.revision) :]
+
+    def as_of(self, revision: int, namespace: str | None = None) -> list[Version]:
+        """What `select` gave at that revision, which must not be forgotten."""
+        changes = self.since(revision)
+        if not changes:
+            return self.select(namespace)
+        then = dict(self.versions)
+        for change in reversed(changes):
+            path = path_of(*change.version.key)
+            if change.before is None:
+                then.pop(path, None)
+            else:
+                then[path] = change.before
+        return [then[path] for path in paths_within(sorted(then), namespace)]
+
+    def record(self, change: Change) -> None:
+        path = path_of(*change.version.key)
+        if change.type == DELETED:
+            del self.versions[path]
+            del self._paths[bisect_left(self._paths, path)]
+        else:
+            self.versions[path] = change.version
+            if change.before is None:
+                insort(self._paths, path)
+        self._log.append(change)
+        if len(self._log) >= 2 * self._history:  # half at a time, so that forgetting costs next to nothing
+            self.forgotten = self._log[-self._history - 1].revision
+            del self._log[: -self._history]
+
+
+class Store:
+    """All collections under one revision.
+
+    `history` is how many changes of a collection are kept at least; a watch from before them is told 410 Expired.
+    """
+
+    def __init__(self, *, history: int = 10_000) -> None:
+        self.revision = 1
+        self._history = history
+        self._collections: dict[str, Collection] = {}
+        self._listeners: list[Listener] = []
+
+    def collection(self, storage: str) -> Collection:
+        found = self._collections.get(storage)
+        if found is None:
+            found = self._collections[storage] = Collection(storage, self._history)
+        return found
+
+    def collections(self) -> list[Collection]:
+        return list(self._collections.values())
+
+    def version(self, storage: str, namespace: str, name: str) -> Version | None:
+        return self.collection(storage).versions.get(path_of(namespace, name))
+
+    def get(self, storage: str, namespace: str, name: str) -> JSON | None:
+        found = self.collection(storage).versions.get(path_of(namespace, name))
+        return found.obj if found else None
+
+    def list(self, storage: str, namespace: str | None = None) -> list[JSON]:
+        return [version.obj for version in self.collection(storage).select(namespace)]
+
+    def put(self, resource: ResourceType, obj: JSON) -> Version:
+        """Store a new object, or a new version of one. The store owns what is in `obj` from here on and dates
+        it.
+        """
+        obj = {"kind": resource.kind, "apiVersion": resource.api_version, **obj}  # in this order: forms.py cuts it off
+        metadata = obj["metadata"]
+        key = (metadata.get("namespace", ""), metadata["name"])
+        collection = self.collection(resource.storage)
+        before = collection.versions.get(path_of(*key))
+        self.revision += 1
+        metadata["resourceVersion"] = str(self.revision)
+        version = Version(resource, key, obj, self.revision)
+        kind = ADDED if before is None else MODIFIED
+        self._publish(collection, Change(self.revision, kind, version, before))
+        return version
+
+    def remove(self, resource: ResourceType, key: Key, final: JSON | None = None) -> Version:
+        """Delete an object. `final` is the state to show to watchers, where it differs from the stored one."""
+        collection = self.collection(resource.storage)
+        before = collection.versions[path_of(*key)]
+        self.revision += 1
+        last = with_revision(final if final is not None else before.obj, self.revision)
+        version = Version(resource, key, last, self.revision)
+        self._publish(collection, Change(self.revision, DELETED, version, before))
+        return version
+
+    def subscribe(self, listener: Listener) -> None:
+        """Call `listener` with every change from now on, in order of revision, before the write returns."""
+        self._listeners.append(listener)
+
+    def _publish(self, collection: Collection, change: Change) -> None:
+        collection.record(change)
+        for watcher in list(collection.listeners):
+            watcher(change)
+        for listener in self._listeners:
+            listener(change)
+
+
+def path_of(namespace: str, name: str) -> str:
+    """How objects of a collection are told apart and ordered: as etcd does, by the bytes of `namespace/name`."""
+    return f"{namespace}/{name}"
+
+
+def paths_within(paths: Sequence[str], namespace: str | None) -> Sequence[str]:
+    """Those of the sorted paths that lie in the namespace."""
+    if not namespace:
+        return paths
+    return paths[bisect_left(paths, namespace + "/") : bisect_left(paths, namespace + "0")]  # "0" follows "/"
+
+
+def with_revision(obj: JSON, revision: int) -> JSON:
+    """A copy of the object under another resourceVersion."""
+    return {**obj, "metadata": {**obj["metadata"], "resourceVersion": str(revision)}}

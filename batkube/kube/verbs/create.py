@@ -1,0 +1,132 @@
+"""Create: POST of an object to its collection (`rest.BeforeCreate` and `registry.Store.Create` of
+k8s.io/apiserver).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..api import Api
+from ..conversion import to_stored
+from ..options import PLAIN_WRITE, WriteOptions
+from ..resources import ResourceType
+from ..status import ApiError, FieldError
+from ..store import Version
+from ..strategy import Context
+
+JSON = dict[str, Any]
+
+NAMESPACES = "namespaces"
+
+
+def create(
+    api: Api,
+    resource: ResourceType,
+    namespace: str,
+    obj: JSON,
+    options: WriteOptions = PLAIN_WRITE,
+    warnings: list[str] | None = None,
+) -> Version:
+    """Store a new object, which belongs to the call from here on. A dry run returns what would have been
+    stored.
+    """
+    stored_as = api.registry.stored_as(resource)
+    obj = to_stored(resource, stored_as, obj)
+    metadata = obj["metadata"] = dict(obj.get("metadata") or {})
+    check_namespace(metadata, namespace)
+    admit_to_namespace(api, resource, namespace, metadata.get("name") or metadata.get("generateName") or "")
+    if metadata.get("resourceVersion") not in (None, "", "0"):
+        raise ApiError.unforeseen("resourceVersion should not be set on objects to be created")
+    ctx = api.context(stored_as, namespace, "", None, options, warnings)
+    name = _name(api, resource, namespace, metadata)
+    obj["metadata"] = _system_fields(api, resource, namespace, name, metadata, ctx)
+    strategy = api.strategy(resource)
+    strategy.prepare_create(obj, ctx)
+    errors = strategy.validate_create(obj, ctx)
+    if errors:
+        raise ApiError.invalid(resource.qualified_kind, name, errors)
+    if api.store.version(resource.storage, namespace, name) is not None:
+        raise ApiError.already_exists(resource.qualified, name)
+    if options.dry_run:
+        obj = {"kind": stored_as.kind, "apiVersion": stored_as.api_version, **obj}
+        return Version(stored_as, (namespace, name), obj, 0)
+    return api.store.put(stored_as, obj)
+
+
+def check_namespace(metadata: JSON, namespace: str) -> None:
+    """An object in a request to a namespace says that namespace or none."""
+    given = metadata.get("namespace") or ""
+    if given and given != namespace:
+        what = "the namespace of the provided object does not match the namespace sent on the request"
+        raise ApiError.bad_request(what)
+
+
+def admit_to_namespace(api: Api, resource: ResourceType, namespace: str, name: str) -> None:
+    """Nothing is created in a namespace that does not exist or is being deleted (admission plugin
+    NamespaceLifecycle).
+    """
+    if not namespace or not resource.namespaced:
+        return
+    found = api.store.get(NAMESPACES, "", namespace)
+    if found is None:
+        raise ApiError.not_found(NAMESPACES, namespace)
+    if found["metadata"].get("deletionTimestamp") or found.get("status", {}).get("phase") == "Terminating":
+        why = f"unable to create new content in namespace {namespace} because it is being terminated"
+        refused = ApiError.forbidden(resource.qualified, name, why)
+        cause = {
+            "reason": "NamespaceTerminating",
+            "message": f"namespace {namespace} is being terminated",
+            "field": "metadata.namespace",
+        }
+        refused.details = {**(refused.details or {}), "causes": [cause]}
+        raise refused
+
+
+def _name(api: Api, resource: ResourceType, namespace: str, metadata: JSON) -> str:
+    name = metadata.get("name") or ""
+    prefix = metadata.get("generateName") or ""
+    if name or not prefix:
+        if not name:
+            missing = FieldError.required("metadata.name", "name or generateName is required")
+            raise ApiError.invalid(resource.qualified_kind, "", [missing])
+        return str(name)
+    storage = resource.storage
+    return api.identities.name(
+        storage, namespace, prefix, lambda name: api.store.version(storage, namespace, name) is not None
+    )
+
+
+def _system_fields(api: Api, resource: ResourceType, namespace: str, name: str, metadata: JSON, ctx: Context) -> JSON:
+    """The metadata with what only the server sets, in the order in which the real server prints it."""
+    result: JSON = {"name": name}
+    if metadata.get("generateName"):
+        result["generateName"] = metadata["generateName"]
+    if namespace:
+        result["namespace"] = namespace
+    result["uid"] = api.identities.uid(resource.storage, namespace, name)
+    if not ctx.dry_run:
+        result["resourceVersion"] = ""
+    if metadata.get("generation"):
+        result["generation"] = metadata["generation"]
+    result["creationTimestamp"] = ctx.now
+    for key, value in metadata.items():
+        if key not in _SYSTEM_FIELDS and value not in (None, "", {}, []):
+            result[key] = value
+    return result
+
+
+_SYSTEM_FIELDS = frozenset(
+    (
+        "name",
+        "generateName",
+        "namespace",
+        "uid",
+        "resourceVersion",
+        "generation",
+        "creationTimestamp",
+        "deletionTimestamp",
+        "deletionGracePeriodSeconds",
+        "selfLink",
+        "managedFields",
+    )
+)

@@ -1,0 +1,163 @@
+"""Delete: by grace and finalizers, in one write or two (`rest.BeforeDelete`, `registry.Store.Delete` of
+k8s.io/apiserver).
+
+What neither waits for a grace period nor for a finalizer is gone at once. Pods are always marked first
+(MODIFIED with deletionTimestamp) and then removed, by this verb if their grace is 0, else by whoever plays the
+kubelet.
+"""
+
+from __future__ import annotations
+
+import calendar
+import time
+from typing import Any
+
+from ..api import Api
+from ..options import PLAIN_DELETE, DeleteOptions, WriteOptions
+from ..resources import ResourceType
+from ..status import ApiError
+from ..store import Version
+from ..strategy import Context, Strategy
+from .list import ListOptions, Page, list_page
+from .update import copy_of
+
+JSON = dict[str, Any]
+
+ORPHAN, FOREGROUND = "orphan", "foregroundDeletion"
+_DRY_RUN = WriteOptions(dry_run=True)
+
+
+def delete(
+    api: Api,
+    resource: ResourceType,
+    namespace: str,
+    name: str,
+    options: DeleteOptions = PLAIN_DELETE,
+    warnings: list[str] | None = None,
+) -> tuple[Version, bool]:
+    """Delete an object. Returns its last state, and whether it is gone already."""
+    current = api.stored(resource, namespace, name)
+    stored_as = current.resource
+    strategy = api.strategy(resource)
+    write = _DRY_RUN if options.dry_run else WriteOptions()
+    ctx = api.context(stored_as, namespace, name, None, write, warnings)
+    _check_preconditions(resource, current, options)
+    strategy.check_delete(current.obj, ctx)
+    marked = _marked(current, strategy, options, ctx)
+    if marked is None:
+        if options.dry_run:
+            return current, True
+        return _remove(api, current), True
+    if marked is current.obj:
+        return current, False
+    ends = not marked["metadata"].get("finalizers") and not marked["metadata"].get("deletionGracePeriodSeconds")
+    if options.dry_run:
+        return Version(stored_as, current.key, marked, current.revision), ends
+    version = api.store.put(stored_as, marked)
+    if ends:
+        return _remove(api, version), True
+    return version, False
+
+
+def delete_collection(
+    api: Api, resource: ResourceType, options: ListOptions, how: DeleteOptions = PLAIN_DELETE
+) -> Page:
+    """Delete what a list with these options gives; returns that list, as it was before."""
+    page = list_page(api, resource, options)
+    for version in page.versions:
+        if api.store.version(resource.storage, *version.key) is not None:
+            delete(api, resource, *version.key, how)
+    return page
+
+
+def _remove(api: Api, version: Version) -> Version:
+    namespace, name = version.key
+    api.identities.ended(version.resource.storage, namespace, name)
+    return api.store.remove(version.resource, version.key)
+
+
+def _check_preconditions(resource: ResourceType, current: Version, options: DeleteOptions) -> None:
+    metadata = current.obj["metadata"]
+    name = current.key[1]
+    if options.uid is not None and options.uid != metadata["uid"]:
+        why = (
+            f"the UID in the precondition ({options.uid}) does not match the UID in record ({metadata['uid']}). "
+            "The object might have been deleted and then recreated"
+        )
+        raise ApiError.conflict(resource.qualified_kind, name, why)
+    if options.resource_version is not None and options.resource_version != metadata["resourceVersion"]:
+        why = (
+            f"the ResourceVersion in the precondition ({options.resource_version}) does not match the "
+            f"ResourceVersion in record ({metadata['resourceVersion']}). The object might have been modified"
+        )
+        raise ApiError.conflict(resource.qualified_kind, name, why)
+
+
+def _marked(current: Version, strategy: Strategy, options: DeleteOptions, ctx: Context) -> JSON | None:
+    """The object marked as being deleted. None: nothing to wait for. The stored object itself: marked before,
+    nothing new.
+    """
+    old = current.obj
+    requested = options.grace_seconds
+    if requested is not None and requested < 0:
+        requested = 1
+    metadata = old["metadata"]
+    if metadata.get("deletionTimestamp") is not None:
+        left = metadata.get("deletionGracePeriodSeconds") or 0
+        if left > 0:
+            if requested is None or requested >= left:
+                return old
+            return _shortened(current, left, requested, ctx)
+        grace = None
+    else:
+        grace = strategy.grace_period(old, requested, ctx)
+    finalizers = _finalizers(metadata.get("finalizers") or [], strategy, options)
+    if grace is None and not finalizers:
+        return None
+    if grace is None and metadata.get("deletionTimestamp") is not None and finalizers == metadata.get("finalizers"):
+        return old
+    new = copy_of(old, current)
+    if finalizers:
+        new["metadata"]["finalizers"] = finalizers
+    else:
+        new["metadata"].pop("finalizers", None)
+    if metadata.get("deletionTimestamp") is None:
+        _mark(new["metadata"], grace or 0, _later(ctx.now, grace or 0))
+    strategy.prepare_delete(new, old, ctx)
+    return new
+
+
+def _mark(metadata: JSON, grace: int, when: str) -> None:
+    metadata["deletionTimestamp"] = when
+    metadata["deletionGracePeriodSeconds"] = grace
+    if metadata.get("generation"):
+        metadata["generation"] += 1
+
+
+def _shortened(current: Version, left: int, grace: int, ctx: Context) -> JSON:
+    """Marked before; a shorter grace moves the end nearer, but not into the past."""
+    new = copy_of(current.obj, current)
+    metadata = new["metadata"]
+    end = _later(metadata["deletionTimestamp"], grace - left)
+    if end < ctx.now:
+        end, grace = ctx.now, min(grace, 1)
+    metadata["deletionTimestamp"] = end
+    metadata["deletionGracePeriodSeconds"] = grace
+    return new
+
+
+def _finalizers(present: list[str], strategy: Strategy, options: DeleteOptions) -> list[str]:
+    """The finalizers that the propagation policy wants: `orphan`, `foregroundDeletion` or neither, beside all
+    others.
+    """
+    wanted = {"Orphan": ORPHAN, "Foreground": FOREGROUND, "Background": ""}.get(options.propagation)
+    if wanted is None:
+        kept = next((name for name in present if name in (ORPHAN, FOREGROUND)), "")
+        wanted = kept or (ORPHAN if strategy.orphans_by_default else "")
+    others = [name for name in present if name == wanted or name not in (ORPHAN, FOREGROUND)]
+    return [*others, wanted] if wanted and wanted not in others else others
+
+
+def _later(when: str, seconds: int) -> str:
+    moment = calendar.timegm(time.strptime(when, "%Y-%m-%dT%H:%M:%SZ")) + seconds
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(moment))

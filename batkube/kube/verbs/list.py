@@ -1,0 +1,225 @@
+"""List: a collection at one revision, whole or in pages."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from dataclasses import dataclass, replace
+from typing import Any
+
+import orjson
+
+from ..api import Api
+from ..options import Query
+from ..resources import ResourceType
+from ..selectors import FieldSelector, FieldTerm, parse_field_selector, parse_label_selector
+from ..status import ApiError, FieldError, quote
+from ..store import Collection, Version, path_of
+from ..watch import Scope
+
+JSON = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class ListOptions:
+    """Of a list or the start of a watch, read from the query."""
+
+    scope: Scope
+    limit: int = 0
+    continue_token: str = ""
+    resource_version: str = ""
+    version_match: str = ""
+    watch: bool = False
+    bookmarks: bool = False
+    initial_events: bool | None = None
+    timeout_seconds: int | None = None
+
+    @classmethod
+    def of(cls, api: Api, resource: ResourceType, namespace: str, query: Query, watch: bool = False) -> ListOptions:
+        watch = watch or query.flag("watch")
+        fields = parse_field_selector(query.get("fieldSelector", ""))
+        options = cls(
+            scope=Scope(
+                namespace,
+                parse_label_selector(query.get("labelSelector", "")),
+                known_fields(api, resource, fields),
+            ),
+            limit=query.integer("limit") or 0,
+            continue_token=query.get("continue", ""),
+            resource_version=query.get("resourceVersion", ""),
+            version_match=query.get("resourceVersionMatch", ""),
+            watch=watch,
+            bookmarks=query.flag("allowWatchBookmarks"),
+            initial_events=query.flag("sendInitialEvents") if query.get("sendInitialEvents") else None,
+            timeout_seconds=query.integer("timeoutSeconds"),
+        )
+        errors = options._watch_errors() if watch else options._list_errors()
+        if errors:
+            raise ApiError.invalid("ListOptions.meta.k8s.io", "", errors)
+        return options
+
+    @classmethod
+    def select(cls, api: Api, resource: ResourceType, namespace: str, labels: str, fields: str) -> ListOptions:
+        """Of a whole list through these selectors."""
+        terms = known_fields(api, resource, parse_field_selector(fields))
+        return cls(scope=Scope(namespace, parse_label_selector(labels), terms))
+
+    def of_object(self, name: str) -> ListOptions:
+        """The same, of the one object of that name."""
+        fields = FieldSelector((*self.scope.fields.terms, FieldTerm("metadata.name", name, True)))
+        return replace(self, scope=Scope(self.scope.namespace, self.scope.labels, fields))
+
+    def _list_errors(self) -> list[FieldError]:
+        errors = []
+        match, field = self.version_match, "resourceVersionMatch"
+        if match:
+            if not self.resource_version:
+                why = "resourceVersionMatch is forbidden unless resourceVersion is provided"
+                errors.append(FieldError.forbidden(field, why))
+            if self.continue_token:
+                errors.append(
+                    FieldError.forbidden(field, "resourceVersionMatch is forbidden when continue is provided")
+                )
+            if match not in ("Exact", "NotOlderThan"):
+                errors.append(FieldError.not_supported(field, match, ("Exact", "NotOlderThan", "")))
+            if match == "Exact" and self.resource_version == "0":
+                why = 'resourceVersionMatch "exact" is forbidden for resourceVersion "0"'
+                errors.append(FieldError.forbidden(field, why))
+        if self.initial_events is not None:
+            errors.append(FieldError.forbidden("sendInitialEvents", "sendInitialEvents is forbidden for list"))
+        return errors
+
+    def _watch_errors(self) -> list[FieldError]:
+        errors = []
+        match, field = self.version_match, "resourceVersionMatch"
+        if self.initial_events is not None and match != "NotOlderThan":
+            why = "sendInitialEvents requires setting resourceVersionMatch to NotOlderThan"
+            errors.append(FieldError.forbidden(field, why))
+        if match and self.initial_events is None:
+            why = "resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided"
+            errors.append(FieldError.forbidden(field, why))
+        if match and match != "NotOlderThan":
+            errors.append(FieldError.not_supported(field, match, ("NotOlderThan",)))
+        if self.continue_token:
+            errors.append(FieldError.forbidden(field, "resourceVersionMatch is forbidden when continue is provided"))
+        return errors
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """The versions of one answer, the revision they are of, and how to go on."""
+
+    versions: list[Version]
+    revision: int
+    continue_token: str = ""
+    remaining: int | None = None
+
+
+def known_fields(api: Api, resource: ResourceType, selector: FieldSelector) -> FieldSelector:
+    """The selector, or 400 where it names a field that the kind does not offer."""
+    if not selector.terms:
+        return selector
+    selectable = api.strategy(resource).selectable_fields
+    for term in selector.terms:
+        if term.field not in selectable and term.field not in ("metadata.name", "metadata.namespace"):
+            if selectable:
+                raise ApiError.bad_request(f"field label not supported: {term.field}")
+            known = 'only "metadata.name", "metadata.namespace"'
+            raise ApiError.bad_request(f"{quote(term.field)} is not a known field selector: {known}")
+    return selector
+
+
+def list_page(api: Api, resource: ResourceType, options: ListOptions) -> Page:
+    collection = api.store.collection(resource.storage)
+    if options.continue_token:
+        return _next_page(api, collection, options)
+    asked = parse_version(options.resource_version)
+    current = api.store.revision
+    if asked is not None and asked > current:
+        raise ApiError.too_large_version(asked, current)
+    exact = options.version_match == "Exact" or (
+        options.limit > 0 and asked not in (None, 0) and options.version_match != "NotOlderThan"
+    )
+    if exact and asked is not None:
+        return _page(collection, _as_of(collection, asked, options.scope), asked, options.limit, "", options.scope)
+    limit = 0 if asked == 0 else options.limit
+    return _page(collection, _selected(collection, options.scope), current, limit, "", options.scope)
+
+
+def parse_version(text: str) -> int | None:
+    """A resourceVersion of a query; None where there is none."""
+    if not text:
+        return None
+    if not (text.isascii() and text.isdigit()):
+        error = (
+            f"resourceVersion: Invalid value: {quote(text)}: strconv.ParseUint: parsing {quote(text)}: invalid syntax"
+        )
+        raise ApiError.bad_request(f"invalid resource version: {error}")
+    return int(text)
+
+
+def _selected(collection: Collection, scope: Scope) -> list[Version]:
+    name = scope.fields.exact("metadata.name")
+    if name is not None and scope.namespace:
+        found = collection.versions.get(path_of(scope.namespace, name))
+        return [found] if found is not None else []
+    return collection.select(scope.namespace)
+
+
+def _as_of(collection: Collection, revision: int, scope: Scope) -> list[Version]:
+    if revision < collection.forgotten:
+        raise ApiError.too_old_version(revision, collection.forgotten)
+    return collection.as_of(revision, scope.namespace)
+
+
+def _page(collection: Collection, versions: list[Version], revision: int, limit: int, after: str, scope: Scope) -> Page:
+    """Those of `versions` that the scope takes, behind the path `after`, `limit` of them (0: all)."""
+    if after:
+        versions = [version for version in versions if path_of(*version.key) > after]
+    if not limit or limit < 0:
+        if scope.filtered:
+            versions = [version for version in versions if scope.matches(version, collection)]
+        return Page(versions, revision)
+    taken: list[Version] = []
+    for index, version in enumerate(versions):
+        if scope.matches(version, collection):
+            if len(taken) == limit:
+                remaining = None if scope.filtered else len(versions) - index
+                return Page(taken, revision, _token(revision, path_of(*taken[-1].key)), remaining)
+            taken.append(version)
+    return Page(taken, revision)
+
+
+def _next_page(api: Api, collection: Collection, options: ListOptions) -> Page:
+    if options.resource_version not in ("", "0"):
+        raise ApiError.bad_request("specifying resource version is not allowed when using continue")
+    revision, after = _read_token(options.continue_token)
+    if revision > api.store.revision:
+        raise ApiError.too_large_version(revision, api.store.revision)
+    if revision < collection.forgotten:
+        raise ApiError.expired(
+            "The provided continue parameter is too old to display a consistent list result. You can start a new list "
+            "without the continue parameter."
+        )
+    versions = collection.as_of(revision, options.scope.namespace)
+    return _page(collection, versions, revision, options.limit, after, options.scope)
+
+
+def _token(revision: int, path: str) -> str:
+    token = {"v": "meta.k8s.io/v1", "rv": revision, "start": f"{path}\0"}
+    return base64.urlsafe_b64encode(orjson.dumps(token)).decode().rstrip("=")
+
+
+def _read_token(token: str) -> tuple[int, str]:
+    try:
+        padded = token + "=" * (-len(token) % 4)
+        data = orjson.loads(base64.urlsafe_b64decode(padded.encode()))
+    except (binascii.Error, ValueError):
+        raise ApiError.bad_request("invalid continue token: continue key is not valid: illegal base64 data") from None
+    if not isinstance(data, dict) or data.get("v") != "meta.k8s.io/v1":
+        why = "server does not recognize this encoded version"
+        raise ApiError.bad_request(f"invalid continue token: continue key is not valid: {why}")
+    revision, start = data.get("rv"), data.get("start")
+    if not isinstance(revision, int) or not isinstance(start, str):
+        raise ApiError.bad_request("invalid continue token: continue key is not valid: incorrect encoded start")
+    return revision, start.removesuffix("\0")

@@ -1,0 +1,77 @@
+"""Patch: a change of an object, sent as JSON patch, merge patch or strategic merge patch."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from .. import bodies
+from ..api import Api
+from ..negotiation import media_type
+from ..options import PLAIN_WRITE, WriteOptions
+from ..patch import json_patch, merge_patch, strategic
+from ..resources import ResourceType
+from ..status import ApiError
+from ..store import Version
+from .update import modify
+
+JSON = dict[str, Any]
+
+JSON_PATCH = "application/json-patch+json"
+MERGE_PATCH = "application/merge-patch+json"
+STRATEGIC_PATCH = "application/strategic-merge-patch+json"
+APPLY_PATCH = "application/apply-patch+yaml"
+
+
+@dataclass(frozen=True, slots=True)
+class Patch:
+    """A patch as it was sent."""
+
+    kind: str  # its media type
+    document: Any
+
+    @property
+    def is_apply(self) -> bool:
+        return self.kind == APPLY_PATCH
+
+    @classmethod
+    def of(cls, data: bytes, content_type: str, resource: ResourceType) -> Patch:
+        """Decoded. 415 where the resource takes no such patch."""
+        kind = media_type(content_type)
+        if kind not in accepted_types(resource):
+            raise ApiError.unsupported_media_type(accepted_types(resource))
+        return cls(kind, bodies.decode_patch(data, yaml=kind == APPLY_PATCH))
+
+
+def accepted_types(resource: ResourceType) -> tuple[str, ...]:
+    """Custom resources have no strategic merge: nothing says how their lists merge."""
+    if resource.custom:
+        return (JSON_PATCH, MERGE_PATCH, APPLY_PATCH)
+    return (JSON_PATCH, MERGE_PATCH, STRATEGIC_PATCH, APPLY_PATCH)
+
+
+def apply_patch(patch: Patch, obj: JSON, resource: ResourceType) -> JSON:
+    """The object with the patch applied."""
+    if patch.kind == JSON_PATCH:
+        return json_patch.apply(obj, patch.document)
+    if patch.kind == MERGE_PATCH:
+        return merge_patch.apply(obj, patch.document)
+    return strategic.apply(obj, patch.document, resource)
+
+
+def patch(
+    api: Api,
+    resource: ResourceType,
+    namespace: str,
+    name: str,
+    change: Patch,
+    options: WriteOptions = PLAIN_WRITE,
+    subresource: str | None = None,
+    warnings: list[str] | None = None,
+) -> tuple[Version, bool]:
+    """Change an object. Returns the new version, and whether the object was created by this (an apply may)."""
+
+    def changed(obj: JSON) -> JSON:
+        return apply_patch(change, obj, resource)
+
+    return modify(api, resource, namespace, name, changed, options, subresource, warnings), False

@@ -1,0 +1,171 @@
+"""Update: PUT of a whole object, and the part that all changes of an object share (`rest.BeforeUpdate`,
+`registry.Store.Update`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import orjson
+
+from ..api import Api
+from ..conversion import to_served, to_stored
+from ..options import PLAIN_WRITE, WriteOptions
+from ..resources import ResourceType
+from ..status import ApiError, FieldError
+from ..store import Version
+from ..strategy import keep
+from .create import check_namespace, create
+
+JSON = dict[str, Any]
+
+# Metadata that no client changes.
+_KEPT = (
+    "uid",
+    "creationTimestamp",
+    "deletionTimestamp",
+    "deletionGracePeriodSeconds",
+    "generation",
+    "generateName",
+    "selfLink",
+)
+
+
+def update(
+    api: Api,
+    resource: ResourceType,
+    namespace: str,
+    name: str,
+    obj: JSON,
+    options: WriteOptions = PLAIN_WRITE,
+    subresource: str | None = None,
+    warnings: list[str] | None = None,
+) -> tuple[Version, bool]:
+    """Replace an object. Returns the new version, and whether the object was created by this."""
+    metadata = obj["metadata"] = dict(obj.get("metadata") or {})
+    check_namespace(metadata, namespace)
+    given = metadata.get("name") or ""
+    if given != name:
+        raise ApiError.bad_request(
+            f"the name of the object ({given}) does not match the name on the URL ({name})"
+            if given
+            else "the name of the object (based on its metadata.name) is empty: name must be provided"
+        )
+    current = api.store.version(resource.storage, namespace, name)
+    if current is None:
+        if not api.strategy(resource).create_on_update or subresource is not None:
+            raise ApiError.not_found(resource.qualified, name)
+        if metadata.get("uid"):
+            raise _uid_conflict(resource, name, metadata["uid"], "")
+        return create(api, resource, namespace, obj, options, warnings), True
+    uid = metadata.get("uid")
+    if uid and uid != current.obj["metadata"]["uid"]:
+        raise _uid_conflict(resource, name, uid, current.obj["metadata"]["uid"])
+    return store_changed(api, resource, current, obj, options, subresource, warnings), False
+
+
+def modify(
+    api: Api,
+    resource: ResourceType,
+    namespace: str,
+    name: str,
+    change: Callable[[JSON], JSON | None],
+    options: WriteOptions = PLAIN_WRITE,
+    subresource: str | None = None,
+    warnings: list[str] | None = None,
+) -> Version:
+    """Change a copy of an object as the function does (in place, or by returning another) and store it."""
+    current = api.stored(resource, namespace, name)
+    copy = copy_of(to_served(resource, current.obj), current)
+    changed = change(copy)
+    return store_changed(
+        api, resource, current, changed if changed is not None else copy, options, subresource, warnings
+    )
+
+
+def store_changed(
+    api: Api,
+    resource: ResourceType,
+    current: Version,
+    obj: JSON,
+    options: WriteOptions,
+    subresource: str | None,
+    warnings: list[str] | None,
+) -> Version:
+    """Store `obj` as the next version of `current` by the rules of its kind. The same content is no new
+    version.
+    """
+    stored_as = current.resource
+    old = current.obj
+    new = to_stored(resource, stored_as, obj)
+    namespace, name = current.key
+    strategy = api.strategy(resource)
+    metadata = dict(new.get("metadata") or {})
+    new["metadata"] = metadata
+    _check_version(resource, name, metadata, current, strategy.unconditional_update)
+    if metadata.get("uid") not in (None, "", old["metadata"]["uid"]):
+        immutable = FieldError.invalid("metadata.uid", metadata["uid"], "field is immutable")
+        raise ApiError.invalid(resource.qualified_kind, name, [immutable])
+    keep_system_fields(metadata, old["metadata"])
+    ctx = api.context(stored_as, namespace, name, subresource, options, warnings)
+    strategy.prepare_update(new, old, ctx)
+    errors = strategy.validate_update(new, old, ctx)
+    if errors:
+        raise ApiError.invalid(resource.qualified_kind, name, errors)
+    new["kind"], new["apiVersion"] = stored_as.kind, stored_as.api_version
+    if new == old:
+        return current
+    if options.dry_run:
+        ordered = {"kind": stored_as.kind, "apiVersion": stored_as.api_version, **new}
+        return Version(stored_as, current.key, ordered, current.revision)
+    if _ends(new["metadata"]):
+        # Watchers see the last stored state go; the client gets what it sent, under the version it was read at.
+        api.identities.ended(resource.storage, namespace, name)
+        api.store.remove(stored_as, current.key)
+        ordered = {"kind": stored_as.kind, "apiVersion": stored_as.api_version, **new}
+        return Version(stored_as, current.key, ordered, current.revision)
+    return api.store.put(stored_as, new)
+
+
+def _ends(metadata: JSON) -> bool:
+    """The object was only waiting for its finalizers, and the last one is gone."""
+    marked = metadata.get("deletionTimestamp") is not None
+    return marked and not metadata.get("finalizers") and not metadata.get("deletionGracePeriodSeconds")
+
+
+def keep_system_fields(new: JSON, old: JSON) -> None:
+    """Metadata of an update: what the server alone sets stays as it was, empty fields are no fields."""
+    for key in _KEPT:
+        keep(new, old, key)
+    for key in ("name", "namespace", "resourceVersion"):
+        keep(new, old, key)
+    new.pop("managedFields", None)
+    for key in [key for key, value in new.items() if value in (None, "", {}, [])]:
+        del new[key]
+
+
+def copy_of(obj: JSON, version: Version) -> JSON:
+    """A deep copy of an object: through its JSON, which is faster than any other way."""
+    data = version.json if obj is version.obj else orjson.dumps(obj)
+    result: JSON = orjson.loads(data)
+    return result
+
+
+def _check_version(resource: ResourceType, name: str, metadata: JSON, current: Version, unconditional: bool) -> None:
+    given = metadata.get("resourceVersion") or ""
+    if not (given.isascii() and given.isdigit()) and given:
+        raise ApiError.unforeseen(
+            f'resourceVersion: Invalid value: "{given}": strconv.ParseUint: parsing "{given}": invalid syntax'
+        )
+    if given in ("", "0"):
+        if not unconditional:
+            required = FieldError.invalid("metadata.resourceVersion", 0, "must be specified for an update")
+            raise ApiError.invalid(resource.qualified_kind, name, [required])
+    elif int(given) != current.revision:
+        raise ApiError.conflict(resource.qualified, name)
+
+
+def _uid_conflict(resource: ResourceType, name: str, asked: str, found: str) -> ApiError:
+    why = f"Precondition failed: UID in precondition: {asked}, UID in object meta: {found}"
+    return ApiError.conflict(resource.qualified, name, why)
