@@ -34,7 +34,7 @@ from .verbs.update import update
 JSON = dict[str, Any]
 
 # First parts of paths that belong to the FastAPI application; all other paths are the Kubernetes API's.
-APP_PATHS = frozenset(("batkube", "docs", "redoc", "openapi.json"))
+APP_PATHS = frozenset(("batkube",))
 
 
 class ApiServer:
@@ -67,7 +67,12 @@ class ApiServer:
             store=self.store,
         )
         self._endpoint = Endpoint(self._api, Documents(self.registry, version))
-        self.app = FastAPI(title="batkube", docs_url="/docs", openapi_url="/openapi.json")
+        self.app = FastAPI(
+            title="batkube",
+            docs_url="/batkube/v1/docs",
+            redoc_url=None,
+            openapi_url="/batkube/v1/openapi.json",
+        )
         self.app.router.default = self._endpoint  # for those who mount the application elsewhere
         self._listener: Listener | None = None
         self._host, self._port = "", 0

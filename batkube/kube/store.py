@@ -235,6 +235,10 @@ class Store:
         """Call `listener` with every change from now on, in order of revision, before the write returns."""
         self._listeners.append(listener)
 
+    def unsubscribe(self, listener: Listener) -> None:
+        """Call it no more."""
+        self._listeners.remove(listener)
+
     def _publish(self, collection: Collection, change: Change) -> None:
         collection.record(change)
         for watcher in list(collection.listeners):
