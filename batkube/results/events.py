@@ -22,7 +22,7 @@ class EventLog:
 
     def write(self, time: float, event: str, **details: Any) -> None:
         """Record that ``event`` happened at ``time``."""
-        line = orjson.dumps({"time": round(time, 6), "event": event, **details}) + b"\n"
+        line = orjson.dumps({"time": round(float(time), 6), "event": event, **details}) + b"\n"
         self._file.write(line)
         self._hash.update(line)
         self.count += 1

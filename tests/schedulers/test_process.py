@@ -1,0 +1,54 @@
+"""A scheduler's process is watched, its end is told well, and nothing of it is left behind."""
+
+import asyncio
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+from batkube.schedulers.process import SchedulerError, SchedulerProcess
+
+
+def alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+
+
+async def test_output_goes_to_the_log_and_the_end_is_told(tmp_path: Path) -> None:
+    program = "import os, sys; print('hello'); print(os.environ['WHO']); sys.exit(3)"
+    process = await SchedulerProcess.start(
+        "mine", [sys.executable, "-c", program], log=tmp_path / "log", env={"WHO": "the last word"}
+    )
+    assert await process.wait() == 3
+    assert (tmp_path / "log").read_text() == "hello\nthe last word\n"
+    assert process.how_it_ended() == "exited with code 3; its last words: the last word"
+
+
+async def test_a_signal_is_named(tmp_path: Path) -> None:
+    process = await SchedulerProcess.start("mine", ["sleep", "60"], log=tmp_path / "log")
+    os.kill(process.pid, 9)
+    await process.wait()
+    assert process.how_it_ended() == "was killed by SIGKILL, without a word"
+
+
+async def test_stop_ends_children_too(tmp_path: Path) -> None:
+    process = await SchedulerProcess.start(
+        "mine", ["bash", "-c", "sleep 60 & echo $!; wait"], log=tmp_path / "log"
+    )
+    while not (text := (tmp_path / "log").read_text().strip()):
+        await asyncio.sleep(0.01)
+    await process.stop()
+    child = int(text)
+    deadline = asyncio.get_running_loop().time() + 5
+    while alive(child):
+        assert asyncio.get_running_loop().time() < deadline, "the child outlived the scheduler"
+        await asyncio.sleep(0.01)
+
+
+async def test_a_program_that_is_not_there(tmp_path: Path) -> None:
+    with pytest.raises(SchedulerError, match=r"cannot start the scheduler mine: .*no-such-program"):
+        await SchedulerProcess.start("mine", ["/no-such-program"], log=tmp_path / "log")
