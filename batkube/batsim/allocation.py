@@ -1,0 +1,49 @@
+"""Interval sets: how Batsim writes sets of hosts, ``0-1 3`` for 0, 1 and 3."""
+
+import re
+from collections.abc import Iterable
+
+MAX_HOST_NUMBER = 10_000_000
+"""Numbers beyond are taken for a slip: a set is held host by host."""
+
+_INTERVAL = re.compile(r"([0-9]{1,18})(?:-([0-9]{1,18}))?")
+
+
+def parse_intervals(text: str) -> tuple[int, ...]:
+    """The numbers of an interval set, ascending, each once. Order and overlaps are free in ``text``, as for Batsim.
+
+    The empty set is the empty text. Raises ValueError.
+    """
+    numbers: set[int] = set()
+    for part in text.split():
+        match = _INTERVAL.fullmatch(part)
+        if match is None:
+            raise ValueError(f"{part!r} is not an interval: expected numbers and ranges such as '0-1 3'")
+        first = int(match[1])
+        last = int(match[2] or first)
+        if last < first:
+            raise ValueError(f"{part!r} is not an interval: it ends before it begins")
+        if last > MAX_HOST_NUMBER:
+            raise ValueError(f"{part!r} goes beyond host number {MAX_HOST_NUMBER}")
+        numbers.update(range(first, last + 1))
+    return tuple(sorted(numbers))
+
+
+def format_intervals(numbers: Iterable[int]) -> str:
+    """The canonical interval set, as Batsim echoes it: ascending, joined where adjacent."""
+    parts: list[str] = []
+    first = last = -2
+    for number in sorted(numbers):
+        if number <= last + 1:
+            last = max(last, number)
+            continue
+        if first >= 0:
+            parts.append(_interval(first, last))
+        first = last = number
+    if first >= 0:
+        parts.append(_interval(first, last))
+    return " ".join(parts)
+
+
+def _interval(first: int, last: int) -> str:
+    return str(first) if first == last else f"{first}-{last}"

@@ -1,0 +1,36 @@
+"""What can go wrong between us and a simulator."""
+
+import signal
+
+
+class SimulatorError(Exception):
+    """The simulation cannot go on, or cannot start. The text is for the user."""
+
+
+class ProtocolError(SimulatorError):
+    """A message that breaks the protocol. The text quotes the offending part."""
+
+
+class SimulatorDied(SimulatorError):
+    """The simulator ended although the simulation had not."""
+
+    def __init__(self, who: str, exit_code: int | None = None, last_lines: str = "") -> None:
+        self.exit_code = exit_code
+        """As in ``subprocess``: negative for a signal; None where it is not our child, so that nobody knows."""
+        self.last_lines = last_lines
+        """The end of what it wrote on its standard error output."""
+        if exit_code is None:
+            how = "is gone: the connection was closed before the simulation ended"
+        elif exit_code < 0:
+            how = f"was killed by {_signal_name(-exit_code)} before the simulation ended"
+        else:
+            how = f"exited with code {exit_code} before the simulation ended"
+        words = f"; its last words: {last_lines}" if last_lines else ""
+        super().__init__(f"{who} {how}{words}")
+
+
+def _signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"
