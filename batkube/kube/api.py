@@ -40,6 +40,8 @@ class Api:
         self.bind_admission: list[BindAdmission] = []
         self._strategies = strategies
         self._default_strategy = Strategy()
+        for storage, strategy in strategies.items():
+            self.store.collection(storage).field_labels = strategy.field_labels
 
     def strategy(self, resource: ResourceType) -> Strategy:
         return self._strategies.get(resource.storage, self._default_strategy)

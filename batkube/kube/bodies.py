@@ -87,6 +87,16 @@ def decode_delete_options(data: bytes, content_type: str) -> JSON | None:
     return parsed
 
 
+def decode_patch(data: bytes, is_yaml: bool) -> Any:
+    """The document of a patch. 400 where it is malformed."""
+    if is_yaml:
+        return _yaml(data, "patch")
+    try:
+        return orjson.loads(data)
+    except orjson.JSONDecodeError as error:
+        raise ApiError.bad_request(f"error decoding patch: {error}") from None
+
+
 def _json(data: bytes, kind: str) -> Any:
     try:
         return orjson.loads(data)

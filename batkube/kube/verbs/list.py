@@ -202,7 +202,8 @@ def _next_page(api: Api, collection: Collection, options: ListOptions) -> Page:
             "without the continue parameter."
         )
     versions = collection.as_of(revision, options.scope.namespace)
-    return _page(collection, versions, revision, options.limit, after, options.scope)
+    limit = 0 if options.resource_version == "0" else options.limit
+    return _page(collection, versions, revision, limit, after, options.scope)
 
 
 def _token(revision: int, path: str) -> str:

@@ -40,7 +40,7 @@ class Patch:
         kind = media_type(content_type)
         if kind not in accepted_types(resource):
             raise ApiError.unsupported_media_type(accepted_types(resource))
-        return cls(kind, bodies.decode_patch(data, yaml=kind == APPLY_PATCH))
+        return cls(kind, bodies.decode_patch(data, kind == APPLY_PATCH))
 
 
 def accepted_types(resource: ResourceType) -> tuple[str, ...]:
