@@ -16,7 +16,7 @@ class Simulator(Protocol):
         ...
 
     async def send(self, reply: Message) -> None:
-        """Answer the message received last. SIMULATION_ENDS, the last of a simulation, wants an answer without events."""
+        """Answer the message received last. The last, SIMULATION_ENDS, wants an answer without events."""
         ...
 
     async def close(self) -> None:
