@@ -1,0 +1,46 @@
+"""Makes the data files of this package again: `python -m batkube.kube.schema.generate [PART ...]`.
+
+Needs Go, whose module cache has (or fetches) the modules named in RELEASES. Parts: resources. All where none is
+named. The output depends on nothing but those modules.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+from . import generate_resources
+
+RELEASES = {"1.34": "1.34.3", "1.35": "1.35.4", "1.36": "1.36.3", "1.37": "1.37.2"}
+
+FOLDER = Path(__file__).parent
+
+
+def module(path: str, version: str) -> Path:
+    """The folder of a Go module in the module cache."""
+    run = subprocess.run(
+        ["go", "mod", "download", "-json", f"{path}@v{version}"], check=True, capture_output=True, text=True, cwd="/"
+    )
+    return Path(json.loads(run.stdout)["Dir"])
+
+
+def resources() -> None:
+    modules = {release: module("k8s.io/kubernetes", version) for release, version in RELEASES.items()}
+    generate_resources.generate(modules, FOLDER / "resources.json")
+
+
+PARTS = {"resources": resources}
+
+
+def main(names: list[str]) -> None:
+    unknown = [name for name in names if name not in PARTS]
+    if unknown:
+        raise SystemExit(f"unknown part {unknown[0]!r}: choose from {', '.join(PARTS)}")
+    for name in names or PARTS:
+        PARTS[name]()
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
