@@ -144,7 +144,8 @@ def write_schedule_csv(
     """The one row that sums a schedule up.
 
     ``nb_machines``: hosts, storage included. ``scheduling_time`` and ``simulation_time`` are real seconds: 0, so that
-    equal runs give equal files, unless the caller wants them. Means divide by all jobs, rejected ones included, as Batsim's.
+    equal runs give equal files, unless the caller wants them. Means divide by the number of all jobs,
+    rejected ones included, as Batsim's.
     """
     runs = [run for record in records if (run := _run(record))]
     success = sum(record.success for record in records)

@@ -1,0 +1,79 @@
+"""Reading input files that may be wrong or hostile: bounded in size and depth, strict JSON, errors in a line."""
+
+import json
+from pathlib import Path
+from typing import Any, NoReturn
+
+from pydantic import ValidationError
+
+MAX_BYTES = 1 << 30
+"""Larger files are refused unread."""
+_QUOTED = 60
+
+
+def read_text(path: Path) -> str:
+    """The text of a file. Raises ValueError: not there, not readable, too large, not UTF-8."""
+    try:
+        with path.open("rb") as file:
+            content = file.read(MAX_BYTES + 1)
+    except OSError as error:
+        raise ValueError(error.strerror or str(error)) from None
+    if len(content) > MAX_BYTES:
+        raise ValueError(f"is larger than {MAX_BYTES} bytes")
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise ValueError(f"is not UTF-8: byte {error.start} is {content[error.start]:#04x}") from None
+
+
+def parse_json(text: str) -> Any:
+    """The value of a JSON text. Raises ValueError, also for NaN, for infinity and for a member named twice."""
+    try:
+        return json.loads(text, object_pairs_hook=_object, parse_constant=_no_constant, parse_float=_number)
+    except json.JSONDecodeError as error:
+        raise ValueError(f"line {error.lineno}, column {error.colno}: not JSON: {error.msg}") from None
+    except RecursionError:
+        raise ValueError("is nested too deeply") from None
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    result = dict(pairs)
+    if len(result) < len(pairs):
+        seen: set[str] = set()
+        for name, _ in pairs:
+            if name in seen:
+                raise ValueError(f"an object has two members named {name!r}")
+            seen.add(name)
+    return result
+
+
+def _no_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is not a number that JSON knows")
+
+
+def _number(text: str) -> float:
+    value = float(text)
+    if value in (float("inf"), float("-inf")):
+        raise ValueError(f"the number {quote(text)} is too large")
+    return value
+
+
+def explain(error: ValidationError) -> str:
+    """The first thing that is wrong, in a line: ``member: expected ..., not value``."""
+    first = error.errors(include_url=False)[0]
+    where = ".".join(str(part) for part in first["loc"])
+    if first["type"] == "missing":
+        return f"{where}: missing"
+    reason = first["msg"].removeprefix("Value error, ").replace("Input should be", "expected")
+    if first["type"] == "value_error":
+        return f"{where}: {reason}" if where else reason
+    return f"{where}: {reason}, not {quote(first['input'])}"
+
+
+def quote(value: object) -> str:
+    """``value`` as an error quotes it, cut where it is long."""
+    try:
+        quoted = repr(value)
+    except ValueError:  # an integer with more digits than Python likes to print
+        return "a number of thousands of digits"
+    return quoted if len(quoted) <= _QUOTED else f"{quoted[: _QUOTED - 3]}..."
