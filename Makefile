@@ -33,7 +33,7 @@ test: .venv/dev try-tools  ## Run all tests (or those named in TESTS), with the 
 lint: .venv/dev  ## Check style and types
 	.venv/bin/ruff check
 	.venv/bin/ruff format --check
-	.venv/bin/mypy --strict batkube benchmarks
+	.venv/bin/mypy --strict batkube benchmarks tests
 
 bench: .venv/dev control-plane  ## Measure batkube, and kube-apiserver with etcd beside it
 	.venv/bin/python benchmarks/startup.py
