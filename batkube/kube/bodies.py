@@ -16,7 +16,7 @@ from .status import ApiError, quote
 JSON = dict[str, Any]
 
 MAX_BODY = 3 * 1024 * 1024  # bytes, as the real server's limit for resource requests
-_MAX_ALIASES = 100
+_MAX_EXPANDED = 1_000_000  # nodes of a YAML document, aliases written out
 _SHOWN = 64  # bytes of a body that an error shows
 _DELETE_OPTIONS = "DeleteOptions"
 
@@ -103,22 +103,17 @@ def _json(data: bytes, kind: str) -> Any:
     except orjson.JSONDecodeError:
         pass
     try:  # numbers beyond 64 bits, which orjson refuses and the real server reads
-        return json.loads(data)
+        return json.loads(data, parse_constant=_no_constant)
     except (ValueError, RecursionError) as error:
         raise _unrecognised(kind, data, str(error)) from None
 
 
+def _no_constant(name: str) -> Any:
+    raise ValueError(f"invalid character '{name[0]}' looking for beginning of value")
+
+
 class _Loader(yaml.SafeLoader):
-    """YAML as sigs.k8s.io/yaml reads it: dates stay text, aliases are counted."""
-
-    aliases = 0
-
-    def compose_node(self, parent: Any, index: Any) -> Any:
-        if self.check_event(yaml.AliasEvent):
-            self.aliases += 1
-            if self.aliases > _MAX_ALIASES:
-                raise yaml.YAMLError("document contains excessive aliasing")
-        return super().compose_node(parent, index)
+    """YAML as sigs.k8s.io/yaml reads it: dates stay text."""
 
 
 _Loader.yaml_implicit_resolvers = {
@@ -129,13 +124,30 @@ _Loader.yaml_implicit_resolvers = {
 
 def _yaml(data: bytes, kind: str) -> Any:
     """The first document."""
+    loader = _Loader(data)
     try:
-        return next(iter(yaml.load_all(data, Loader=_Loader)), None)
+        if not loader.check_node():
+            return None
+        node = loader.get_node()
+        if _expanded(node, {}) > _MAX_EXPANDED:
+            raise yaml.YAMLError("document contains excessive aliasing")
+        return loader.construct_document(node)
     except yaml.YAMLError as error:
         text = " ".join(str(error).split())
         raise ApiError.bad_request(
             f"the object provided is unrecognized (must be of type {kind}): yaml: {text} ({_shown(data)})"
         ) from None
+
+
+def _expanded(node: Any, known: dict[int, int]) -> int:
+    """How many nodes the document has with all its aliases written out."""
+    if isinstance(node, tuple):  # a key and its value
+        return _expanded(node[0], known) + _expanded(node[1], known)
+    if id(node) not in known:
+        known[id(node)] = 1  # also ends a node that contains itself
+        children = node.value if isinstance(node, yaml.CollectionNode) else ()
+        known[id(node)] = 1 + sum(_expanded(child, known) for child in children)
+    return known[id(node)]
 
 
 def _unrecognised(kind: str, data: bytes, why: str) -> ApiError:

@@ -18,7 +18,7 @@ from .api import Api
 from .bodies import MAX_BODY
 from .handlers import Request, Stream, handle, verb_of
 from .negotiation import PLAIN, Accepted, negotiate
-from .options import NO_QUERY, Query
+from .options import NO_QUERY, Query, decodable
 from .routes import target_of
 from .status import ApiError, TextError
 from .watch import Watcher
@@ -138,6 +138,8 @@ def split_path(scope: Scope) -> list[str]:
     else:
         parts = []
         for part in text.split("/"):
+            if not decodable(part):
+                raise TextError(400, "400 Bad Request")
             plain = unquote(part)
             if "/" in plain:  # an encoded slash is no name of anything
                 parts.extend(plain.split("/"))

@@ -83,7 +83,7 @@ def handle(api: Api, request: Request) -> Result:
 
 def _verbs_of(target: Target) -> tuple[str, ...]:
     if target.subresource:
-        return ("get", "update", "patch")
+        return target.resource.subresources[target.subresource].verbs
     return target.resource.verbs
 
 
@@ -225,6 +225,9 @@ def _action(api: Api, request: Request, subresource: str) -> Answer:
     resource = target.resource
     action = api.actions.get((resource.storage, subresource))
     verb = verb_of(request)
+    verbs = resource.subresources[subresource].verbs if subresource else resource.verbs
+    if verb not in verbs:
+        raise ApiError.method_not_allowed()
     if action is None:
         raise ApiError.no_such_resource()
     accepted = request.accepted()

@@ -22,6 +22,8 @@ class Clock:
         self.now = now
         self._second = -1
         self._text = ""
+        self._moment = -1.0
+        self._precise = ""
 
     def seconds(self, offset: int = 0) -> str:
         """RFC 3339 in whole seconds, `offset` seconds from now."""
@@ -33,8 +35,12 @@ class Clock:
 
     def micros(self) -> str:
         """RFC 3339 with exactly six decimals."""
-        whole, fraction = divmod(round(self.now() * 1_000_000), 1_000_000)
-        return time.strftime("%Y-%m-%dT%H:%M:%S.", time.gmtime(whole)) + f"{fraction:06d}Z"
+        moment = self.now()
+        if moment != self._moment:
+            whole, fraction = divmod(round(moment * 1_000_000), 1_000_000)
+            self._moment = moment
+            self._precise = time.strftime("%Y-%m-%dT%H:%M:%S.", time.gmtime(whole)) + f"{fraction:06d}Z"
+        return self._precise
 
 
 class Identities:

@@ -24,7 +24,7 @@ class Query(Mapping[str, str]):
         for pair in text.split("&") if text else ():
             if pair and ";" not in pair:
                 name, _, value = pair.partition("=")
-                if _decodable(name) and _decodable(value):
+                if decodable(name) and decodable(value):
                     self._values.setdefault(unquote_plus(name), []).append(unquote_plus(value))
 
     def __getitem__(self, name: str) -> str:
@@ -59,7 +59,8 @@ class Query(Mapping[str, str]):
 NO_QUERY = Query()
 
 
-def _decodable(text: str) -> bool:
+def decodable(text: str) -> bool:
+    """Every escape in it is a percent sign and two hexadecimal digits."""
     if "%" not in text:
         return True
     pieces = text.split("%")[1:]
