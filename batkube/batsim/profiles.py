@@ -82,7 +82,8 @@ class ParallelProfile(Profile):
 class HomogeneousProfile(Profile):
     """A parallel task of any size: flops for each executor, bytes for each ordered pair of them."""
 
-    types: ClassVar[tuple[str, ...]] = ("parallel_homogeneous", "ParallelTaskHomogeneousProfile")
+    types: ClassVar[tuple[str, ...]] = ("parallel_homogeneous", "ParallelTaskHomogeneousProfile", "ptask_homogeneous")
+    # The last is how test_walltime.json, which ships with Batsim 5, spells it.
     cpu: Amount = 0.0
     com: Amount = 0.0
     generation_strategy: Literal["DefinedAmountsUsedForEachValue", "DefinedAmountsSpreadUniformly"] | None = None
