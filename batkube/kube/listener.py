@@ -99,5 +99,6 @@ class Listener:
 
     def requests_in_work(self) -> int:
         """Requests whose head was read and whose answer is not complete, open streams among them."""
-        cycles = (connection.cycle for connection in self._state.connections)
+        connections: set[Any] = self._state.connections
+        cycles = (connection.cycle for connection in connections)
         return sum(1 for cycle in cycles if cycle is not None and not cycle.response_complete)

@@ -32,6 +32,10 @@ from .verbs.list import ListOptions, list_page
 from .verbs.update import update
 
 JSON = dict[str, Any]
+# `list` is a method of the server.
+Objects = list[JSON]
+Sockets = list[socket.socket]
+BindAdmissions = list[BindAdmission]
 
 # First parts of paths that belong to the FastAPI application; all other paths are the Kubernetes API's.
 APP_PATHS = frozenset(("batkube",))
@@ -142,7 +146,7 @@ class ApiServer:
         *,
         label_selector: str = "",
         field_selector: str = "",
-    ) -> list[JSON]:
+    ) -> Objects:
         """The stored objects in order of namespace and name; of all namespaces if it is None."""
         kind = self._resource(resource)
         options = ListOptions.select(self._api, kind, namespace or "", label_selector, field_selector)
@@ -170,7 +174,7 @@ class ApiServer:
         self.store.subscribe(listener)
 
     @property
-    def bind_admission(self) -> list[BindAdmission]:
+    def bind_admission(self) -> BindAdmissions:
         """Asked before a pod is bound to a node; one that raises ApiError refuses the binding."""
         return self._api.bind_admission
 
@@ -200,7 +204,7 @@ class ApiServer:
             return False
         return listener.requests_in_work() > len(self._endpoint.watchers) or listener.unsent()
 
-    def connections(self) -> list[socket.socket]:
+    def connections(self) -> Sockets:
         """The sockets of all open connections."""
         if self._listener is None:
             return []

@@ -1,0 +1,93 @@
+"""The table of kinds that have rules of their own, and of the actions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from .status import ApiError, success
+from .strategy import Action, ActionRequest, Answer, Context, Strategy
+
+JSON = dict[str, Any]
+
+
+class Pods(Strategy):
+    selectable_fields = frozenset(
+        (
+            "spec.nodeName",
+            "spec.schedulerName",
+            "spec.restartPolicy",
+            "spec.serviceAccountName",
+            "spec.hostNetwork",
+            "status.phase",
+            "status.podIP",
+            "status.nominatedNodeName",
+        )
+    )
+    answers_deleted_object = True
+
+    def prepare_create(self, obj: JSON, ctx: Context) -> None:
+        super().prepare_create(obj, ctx)
+        obj["spec"].setdefault("schedulerName", "default-scheduler")
+        obj["spec"].setdefault("restartPolicy", "Always")
+        obj["status"] = {"phase": "Pending"}
+
+    def grace_period(self, obj: JSON, requested: int | None, ctx: Context) -> int | None:
+        if not obj["spec"].get("nodeName") or obj.get("status", {}).get("phase") in ("Succeeded", "Failed"):
+            return 0
+        if requested is not None:
+            return requested
+        return int(obj["spec"].get("terminationGracePeriodSeconds", 30))
+
+    def field_labels(self, obj: JSON) -> dict[str, str] | None:
+        spec, status = obj["spec"], obj.get("status", {})
+        return {
+            "spec.nodeName": spec.get("nodeName", ""),
+            "spec.schedulerName": spec.get("schedulerName", ""),
+            "spec.restartPolicy": spec.get("restartPolicy", ""),
+            "spec.serviceAccountName": spec.get("serviceAccountName", ""),
+            "spec.hostNetwork": "true" if spec.get("hostNetwork") else "false",
+            "status.phase": status.get("phase", ""),
+            "status.podIP": status.get("podIP", ""),
+            "status.nominatedNodeName": status.get("nominatedNodeName", ""),
+        }
+
+
+class Nodes(Strategy):
+    """A status sent on create is kept."""
+
+    counts_generation = False
+
+    def prepare_create(self, obj: JSON, ctx: Context) -> None:
+        return
+
+
+class Namespaces(Strategy):
+    counts_generation = False
+
+    def prepare_create(self, obj: JSON, ctx: Context) -> None:
+        obj["spec"] = {"finalizers": ["kubernetes"]}
+        obj["status"] = {"phase": "Active"}
+
+
+def bind(request: ActionRequest) -> Answer:
+    """POST pods/NAME/binding."""
+    body = request.body or {}
+    node = body.get("target", {}).get("name", "")
+
+    def bound(pod: JSON) -> None:
+        if pod["spec"].get("nodeName"):
+            why = f'pod {pod["metadata"]["name"]} is already assigned to node "{pod["spec"]["nodeName"]}"'
+            raise ApiError.conflict("pods/binding", pod["metadata"]["name"], why)
+        request.admit_binding(pod, node)
+        pod["spec"]["nodeName"] = node
+        condition = {"type": "PodScheduled", "status": "True", "lastTransitionTime": request.ctx.now}
+        others = [c for c in pod["status"].get("conditions", ()) if c.get("type") != "PodScheduled"]
+        pod["status"]["conditions"] = [*others, condition]
+
+    request.update(bound)
+    return Answer(201, success(code=201))
+
+
+STRATEGIES: Mapping[str, Strategy] = {"pods": Pods(), "nodes": Nodes(), "namespaces": Namespaces()}
+ACTIONS: Mapping[tuple[str, str], Action] = {("pods", "binding"): bind}
