@@ -14,6 +14,8 @@ from functools import cache
 from types import MappingProxyType
 from typing import Any
 
+from .api_types import type_of
+from .protobuf.decode import zero
 from .schema import read_json
 
 JSON = dict[str, Any]
@@ -316,4 +318,7 @@ def _resource(row: JSON, release: str) -> ResourceType:
 
 @cache
 def _empty_fields(api_version: str, kind: str) -> JSON:
-    return {}
+    type_name = type_of(api_version, kind)
+    empty = zero(type_name) if type_name else {}
+    empty.pop("metadata", None)
+    return empty

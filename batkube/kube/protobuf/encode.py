@@ -1,0 +1,211 @@
+"""From dictionaries to protobuf, byte for byte as Go's generated code writes them."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable, Sequence
+from functools import cache
+from typing import Any
+
+from ..api_types import Field, fields_of, has_type, is_string_list, type_of
+from . import values
+from .wire import BYTES, FIXED64, MAGIC, VARINT, ProtobufError, UnknownKind, varint
+
+JSON = dict[str, Any]
+
+_SCHEMA = "apiextensions/v1.JSONSchemaProps"
+
+# Writes a value that is there, its tag included.
+Write = Callable[[Any], bytes]
+
+
+def encode(obj: JSON) -> bytes:
+    """A whole body: the object, which says its kind and apiVersion, in its envelope.
+
+    Raises UnknownKind, or ProtobufError where a field holds what its type cannot.
+    """
+    api_version, kind = obj.get("apiVersion", ""), obj.get("kind", "")
+    return enveloped(api_version, kind, encode_object(api_version, kind, obj))
+
+
+def encode_object(api_version: str, kind: str, obj: JSON) -> bytes:
+    """The bytes of the object alone, as they stand in a list. Fields that the type does not have are left out."""
+    type_name = type_of(api_version, kind)
+    if type_name is None:
+        raise UnknownKind(api_version, kind)
+    return _write_message(_plan(type_name), obj)
+
+
+def enveloped(api_version: str, kind: str, raw: bytes) -> bytes:
+    """The body that carries an object's bytes (`runtime.Unknown` behind the magic number)."""
+    names = api_version.encode(), kind.encode()
+    type_meta = b"".join((b"\x0a", varint(len(names[0])), names[0], b"\x12", varint(len(names[1])), names[1]))
+    parts = (MAGIC, b"\x0a", varint(len(type_meta)), type_meta, b"\x12", varint(len(raw)), raw, b"\x1a\x00\x22\x00")
+    return b"".join(parts)
+
+
+def encode_list(api_version: str, kind: str, metadata: JSON, items: Sequence[bytes]) -> bytes:
+    """A whole body with a list: `kind` is that of the list (PodList), `items` are what encode_object gave."""
+    header = _write_message(_plan("meta/v1.ListMeta"), metadata)
+    parts = [b"\x0a", varint(len(header)), header]
+    for item in items:
+        parts += (b"\x12", varint(len(item)), item)
+    return enveloped(api_version, kind, b"".join(parts))
+
+
+def encode_watch_event(event: str, body: bytes) -> bytes:
+    """One event of a stream of type `application/vnd.kubernetes.protobuf;stream=watch`: its length in four bytes,
+    then a WatchEvent without an envelope, whose object is a whole body.
+    """
+    name = event.encode()
+    raw = b"\x0a" + varint(len(body)) + body
+    message = b"".join((b"\x0a", varint(len(name)), name, b"\x12", varint(len(raw)), raw))
+    return struct.pack(">I", len(message)) + message
+
+
+class _Plan:
+    """How to write one type: its fields by number. Made when first used, since types contain each other."""
+
+    __slots__ = ("fields", "filled", "type_name")
+
+    def __init__(self, type_name: str) -> None:
+        self.type_name = type_name
+        self.filled = False
+        # name in JSON ("" of an inline field), how to write it, what is written where it is absent
+        self.fields: list[tuple[str, Write, bytes]] = []
+
+    def fill(self) -> None:
+        self.filled = True
+        for field in sorted(fields_of(self.type_name), key=lambda field: field.number):
+            self.fields.append(("" if field.inline else field.name, _writer(field), _absent(field)))
+
+
+@cache
+def _plan(type_name: str) -> _Plan:
+    return _Plan(type_name)
+
+
+def _write_message(plan: _Plan, obj: Any) -> bytes:
+    if not plan.filled:
+        plan.fill()
+    if not isinstance(obj, dict):
+        raise ProtobufError(f"{plan.type_name} cannot be {obj!r}")
+    get = obj.get
+    parts = []
+    for name, write, absent in plan.fields:
+        if name:
+            value = get(name)
+            if value is None:
+                if absent:
+                    parts.append(absent)
+                continue
+            try:
+                parts.append(write(value))
+            except (AttributeError, TypeError, struct.error) as error:
+                raise ProtobufError(f"field {name} of {plan.type_name} cannot be {value!r}") from error
+        else:
+            parts.append(write(obj))
+    return b"".join(parts)
+
+
+def _absent(field: Field) -> bytes:
+    """What Go writes for a field that is not set: its zero value, unless it is a pointer, a list or a map."""
+    if field.pointer or field.shape or field.type == "bytes":
+        return b""
+    tag = varint(field.number << 3 | _wire_type(field.type))
+    kind = field.type
+    if kind in ("int32", "int64", "bool"):
+        return tag + b"\x00"
+    if kind == "double":
+        return tag + bytes(8)
+    if has_type(kind):
+        return _delimited(tag, b"" if is_string_list(kind) else _write_message(_plan(kind), {}))
+    if kind in values.ZEROS:
+        return _delimited(tag, values.ZEROS[kind][1])
+    return tag + b"\x00"
+
+
+def _wire_type(kind: str) -> int:
+    if kind in ("int32", "int64", "bool"):
+        return VARINT
+    return FIXED64 if kind == "double" else BYTES
+
+
+def _delimited(tag: bytes, content: bytes) -> bytes:
+    return tag + varint(len(content)) + content
+
+
+def _writer(field: Field) -> Write:
+    tag = varint(field.number << 3 | _wire_type(field.type))
+    if field.shape == "map":
+        return _map_writer(tag, _value_writer(b"\x12", field.type))
+    write = _value_writer(tag, field.type)
+    if field.shape == "list":
+        return lambda items: b"".join([write(item) for item in items])
+    return write
+
+
+def _map_writer(tag: bytes, write: Write) -> Write:
+    def write_map(entries: JSON) -> bytes:
+        parts: list[bytes] = []
+        for key, value in sorted(entries.items()):
+            encoded = key.encode()
+            entry = b"\x0a" + varint(len(encoded)) + encoded + write(value)
+            parts += (tag, varint(len(entry)), entry)
+        return b"".join(parts)
+
+    return write_map
+
+
+def _value_writer(tag: bytes, kind: str) -> Write:
+    if kind == "string":
+        return lambda value: _delimited(tag, value.encode())
+    if kind in ("int32", "int64"):
+        return lambda value: tag + varint(value)
+    if kind == "bool":
+        return lambda value: tag + (b"\x01" if value else b"\x00")
+    if kind == "bytes":
+        return lambda value: _delimited(tag, values.bytes_of(value))
+    if kind == "double":
+        return lambda value: tag + struct.pack("<d", value)
+    if is_string_list(kind):
+        item = _value_writer(b"\x0a", "string")
+        return lambda items: _delimited(tag, b"".join(map(item, items)))
+    if has_type(kind):
+        plan = _plan(kind)
+        return lambda value: _delimited(tag, _write_message(plan, value))
+    write = values.WRITERS.get(kind) or _UNIONS[kind]
+    return lambda value: _delimited(tag, write(value))
+
+
+# The unions in CRD schemas (apiextensions/v1 marshal.go)
+
+
+def _schema_or_bool(value: Any) -> bytes:
+    if isinstance(value, bool):
+        return b"\x08\x01" if value else b"\x08\x00"
+    return b"\x08\x01" + _schema(b"\x12", value)
+
+
+def _schema_or_array(value: Any) -> bytes:
+    if isinstance(value, list):
+        return b"".join(_schema(b"\x12", item) for item in value)
+    return _schema(b"\x0a", value)
+
+
+def _schema_or_strings(value: Any) -> bytes:
+    if isinstance(value, list):
+        item = _value_writer(b"\x12", "string")
+        return b"".join(map(item, value))
+    return _schema(b"\x0a", value)
+
+
+def _schema(tag: bytes, value: Any) -> bytes:
+    return _delimited(tag, _write_message(_plan(_SCHEMA), value))
+
+
+_UNIONS: dict[str, Write] = {
+    "apiextensions/v1.JSONSchemaPropsOrBool": _schema_or_bool,
+    "apiextensions/v1.JSONSchemaPropsOrArray": _schema_or_array,
+    "apiextensions/v1.JSONSchemaPropsOrStringArray": _schema_or_strings,
+}
