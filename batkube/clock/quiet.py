@@ -1,0 +1,33 @@
+"""The fall-back for schedulers out of sight: silence is taken for rest."""
+
+import asyncio
+import time
+from collections.abc import Callable
+
+from batkube.clock.oracle import IDLE, Verdict
+
+
+class QuietPeriod:
+    """At rest when ``requests``, a count that only grows, has not grown for ``seconds`` of real time.
+
+    A guess: a scheduler that thinks longer than that is taken for idle.
+    """
+
+    def __init__(self, requests: Callable[[], int], seconds: float) -> None:
+        self._requests = requests
+        self._seconds = seconds
+
+    async def at_rest(self, *, timeout: float | None) -> Verdict:
+        """Wait for the silence; ``timeout`` is in real seconds."""
+        start = quiet_since = time.monotonic()
+        count = self._requests()
+        while True:
+            now = time.monotonic()
+            if self._requests() != count:
+                count, quiet_since = self._requests(), now
+            left = quiet_since + self._seconds - now
+            if left <= 0:
+                return IDLE
+            if timeout is not None and now - start >= timeout:
+                return Verdict(False, f"requests came less than {self._seconds:g} s ago", "requests")
+            await asyncio.sleep(min(left, self._seconds / 4))
