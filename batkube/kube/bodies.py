@@ -8,7 +8,7 @@ from typing import Any
 import orjson
 import yaml
 
-from . import protobuf
+from . import protobuf, typed
 from .negotiation import JSON_TYPE, PROTOBUF_TYPE, SERVED, YAML_TYPE, media_type
 from .resources import ResourceType
 from .status import ApiError, quote
@@ -21,12 +21,19 @@ _SHOWN = 64  # bytes of a body that an error shows
 _DELETE_OPTIONS = "DeleteOptions"
 
 
-def decode(data: bytes, content_type: str, resource: ResourceType, kind: str | None = None) -> JSON:
-    """The object in a request body: one of `kind` (that of the resource if None) in a version of its group.
+def decode(
+    data: bytes,
+    content_type: str,
+    resource: ResourceType,
+    subresource: str = "",
+    validation: str = "Ignore",
+    warnings: list[str] | None = None,
+) -> JSON:
+    """The object in a request body, as the server understands it: see `typed.decode`.
 
-    Returns it with `kind` and `apiVersion` filled in. Unknown fields are left in.
+    Its kind is that of the resource, or of what its subresource takes, and filled in where the body does not say it.
     """
-    wanted = kind or resource.kind
+    wanted, api_version = resource.kind_of(subresource), resource.api_version_of(subresource)
     kind_type = media_type(content_type) if content_type else JSON_TYPE
     if kind_type == PROTOBUF_TYPE:
         return protobuf.decode(data)
@@ -41,24 +48,41 @@ def decode(data: bytes, content_type: str, resource: ResourceType, kind: str | N
     if not isinstance(parsed, dict):
         what = "array" if isinstance(parsed, list) else "string" if isinstance(parsed, str) else "number"
         raise _unrecognised(wanted, data, f"json: cannot unmarshal {what} into Go value of type struct")
-    return with_type_meta(parsed, data, resource, wanted)
+    obj = with_type_meta(parsed, data, wanted, api_version)
+    if validation == "Strict" and kind_type == JSON_TYPE:
+        _check_duplicates(data, wanted, api_version)
+    return typed.decode(resource, obj, validation, warnings, (obj["apiVersion"], wanted))
 
 
-def with_type_meta(parsed: JSON, data: bytes, resource: ResourceType, kind: str) -> JSON:
+def with_type_meta(parsed: JSON, data: bytes, kind: str, api_version: str) -> JSON:
     """The object with its kind and version, or 400 where it says others than the request is about."""
     given_kind, given_version = parsed.get("kind") or "", parsed.get("apiVersion") or ""
     for field, value in (("kind", given_kind), ("apiVersion", given_version)):
         if not isinstance(value, str):
             raise _unrecognised(kind, data, f"json: cannot unmarshal into Go struct field .{field} of type string")
-    if given_kind not in ("", kind) or given_version not in ("", resource.api_version):
-        known = given_kind in ("", kind) and given_version == ("v1" if kind == "Binding" else resource.api_version)
-        if not known:
-            why = f"no kind {quote(given_kind or kind)} is registered for version {quote(given_version)}"
-            scheme = 'in scheme "pkg/runtime/scheme.go:111"'
-            raise ApiError.bad_request(
-                f"{given_kind or kind} in version {quote(given_version)} cannot be handled as a {kind}: {why} {scheme}"
-            )
-    return {**parsed, "kind": kind, "apiVersion": given_version or resource.api_version}
+    if given_kind not in ("", kind) or given_version not in ("", api_version):
+        why = f"no kind {quote(given_kind or kind)} is registered for version {quote(given_version)}"
+        scheme = 'in scheme "pkg/runtime/scheme.go:111"'
+        raise ApiError.bad_request(
+            f"{given_kind or kind} in version {quote(given_version)} cannot be handled as a {kind}: {why} {scheme}"
+        )
+    return {**parsed, "kind": kind, "apiVersion": api_version}
+
+
+def _check_duplicates(data: bytes, kind: str, api_version: str) -> None:
+    """Of a key twice in an object the last counts; a strict client wants to be told."""
+    found: list[str] = []
+
+    def pairs(items: list[tuple[str, Any]]) -> JSON:
+        result = dict(items)
+        if len(result) < len(items):
+            keys = [key for key, _ in items]
+            found.extend(key for key in result if keys.count(key) > 1)
+        return result
+
+    json.loads(data, object_pairs_hook=pairs)
+    if found:
+        raise typed.strict_error(kind, api_version, [f"duplicate field {quote(key)}" for key in found])
 
 
 def decode_delete_options(data: bytes, content_type: str) -> JSON | None:

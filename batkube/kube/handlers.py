@@ -147,8 +147,8 @@ def _watch(api: Api, request: Request) -> Stream:
 def _create(api: Api, request: Request) -> Answer:
     target = request.target
     request.accepted()
-    obj = _decoded(request)
     options = WriteOptions.of(request.query, "CreateOptions")
+    obj = _decoded(request, options)
     version = create(api, target.resource, target.namespace, obj, options, request.warnings)
     return _sent(request, 201, version)
 
@@ -156,8 +156,8 @@ def _create(api: Api, request: Request) -> Answer:
 def _update(api: Api, request: Request) -> Answer:
     target = request.target
     request.accepted()
-    obj = _decoded(request)
     options = WriteOptions.of(request.query, "UpdateOptions")
+    obj = _decoded(request, options)
     version, created = update(
         api,
         target.resource,
@@ -215,9 +215,9 @@ def _delete_collection(api: Api, request: Request) -> Answer:
     return answer_bytes(200, data, accepted, request.warnings)
 
 
-def _decoded(request: Request) -> JSON:
-    resource = request.target.resource
-    return bodies.decode(request.body, request.content_type, resource)
+def _decoded(request: Request, options: WriteOptions, subresource: str = "") -> JSON:
+    resource, validation = request.target.resource, options.field_validation
+    return bodies.decode(request.body, request.content_type, resource, subresource, validation, request.warnings)
 
 
 def _action(api: Api, request: Request, subresource: str) -> Answer:
@@ -232,6 +232,7 @@ def _action(api: Api, request: Request, subresource: str) -> Answer:
         raise ApiError.no_such_resource()
     accepted = request.accepted()
     kind = {"POST": "CreateOptions", "PUT": "UpdateOptions"}.get(request.method, "PatchOptions")
+    options = WriteOptions.of(request.query, kind) if request.method != "GET" else WriteOptions()
     body: JSON | None = None
     change: Callable[[JSON], JSON] | None = None
     if request.method == "PATCH":
@@ -241,8 +242,7 @@ def _action(api: Api, request: Request, subresource: str) -> Answer:
             return apply_patch(sent, obj, resource)
 
     elif request.method in ("POST", "PUT") and request.body:
-        body = bodies.decode(request.body, request.content_type, resource, resource.kind_of(subresource))
-    options = WriteOptions.of(request.query, kind) if request.method != "GET" else WriteOptions()
+        body = _decoded(request, options, subresource)
 
     def change_object(how: Callable[[JSON], None]) -> JSON:
         version = modify(api, resource, target.namespace, target.name, how, options, subresource, request.warnings)

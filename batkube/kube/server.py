@@ -17,6 +17,7 @@ from typing import Any
 
 from fastapi import FastAPI
 
+from . import typed
 from .api import Api, BindAdmission
 from .bootstrap import bootstrap
 from .documents import Documents
@@ -131,7 +132,7 @@ class ApiServer:
         changed.
         """
         kind = self._resource(resource)
-        obj = copy.deepcopy(obj)
+        obj = typed.decode(kind, copy.deepcopy(obj))
         return create(self._api, kind, self._namespace(kind, namespace, obj), obj).obj
 
     def get(self, resource: str, name: str, namespace: str | None = None) -> JSON:
@@ -155,7 +156,7 @@ class ApiServer:
     def update(self, resource: str, obj: JSON, subresource: str | None = None) -> JSON:
         """Replace an object, or with `subresource="status"` its status."""
         kind = self._resource(resource)
-        obj = copy.deepcopy(obj)
+        obj = typed.decode(kind, copy.deepcopy(obj))
         namespace = self._namespace(kind, None, obj)
         version, _ = update(self._api, kind, namespace, obj["metadata"]["name"], obj, subresource=subresource)
         return version.obj

@@ -4,6 +4,7 @@ k8s.io/apiserver).
 
 from __future__ import annotations
 
+import copy
 from typing import Any
 
 from ..api import Api
@@ -42,6 +43,7 @@ def create(
     obj["metadata"] = _system_fields(api, resource, namespace, name, metadata, ctx)
     strategy = api.strategy(resource)
     strategy.prepare_create(obj, ctx)
+    fill_empty(obj, stored_as)
     errors = strategy.validate_create(obj, ctx)
     if errors:
         raise ApiError.invalid(resource.qualified_kind, name, errors)
@@ -51,6 +53,13 @@ def create(
         obj = {"kind": stored_as.kind, "apiVersion": stored_as.api_version, **obj}
         return Version(stored_as, (namespace, name), obj, 0)
     return api.store.put(stored_as, obj)
+
+
+def fill_empty(obj: JSON, resource: ResourceType) -> None:
+    """Structs that are no pointers in Go are never absent: a status that was dropped is `{}`."""
+    for key, value in resource.empty_fields.items():
+        if key not in obj:
+            obj[key] = copy.copy(value)
 
 
 def check_namespace(metadata: JSON, namespace: str) -> None:

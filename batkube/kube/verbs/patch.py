@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from .. import bodies
+from .. import bodies, typed
 from ..api import Api
 from ..negotiation import media_type
 from ..options import PLAIN_WRITE, WriteOptions
@@ -72,6 +72,7 @@ def patch(
     """Change an object. Returns the new version, and whether the object was created by this (an apply may)."""
 
     def changed(obj: JSON) -> JSON:
-        return apply_patch(change, obj, resource)
+        result = apply_patch(change, obj, resource)
+        return typed.decode(resource, result, options.field_validation, warnings)
 
     return modify(api, resource, namespace, name, changed, options, subresource, warnings), False

@@ -16,7 +16,7 @@ from ..resources import ResourceType
 from ..status import ApiError, FieldError
 from ..store import Version
 from ..strategy import keep
-from .create import check_namespace, create
+from .create import check_namespace, create, fill_empty
 
 JSON = dict[str, Any]
 
@@ -110,6 +110,7 @@ def store_changed(
     keep_system_fields(metadata, old["metadata"])
     ctx = api.context(stored_as, namespace, name, subresource, options, warnings)
     strategy.prepare_update(new, old, ctx)
+    fill_empty(new, stored_as)
     errors = strategy.validate_update(new, old, ctx)
     if errors:
         raise ApiError.invalid(resource.qualified_kind, name, errors)

@@ -1,0 +1,331 @@
+"""Typed objects: what Go's JSON decoder makes of a body, and its encoder of that.
+
+The real server reads every body into the Go type of its kind. So unknown fields disappear (with a warning, or
+an error if the client asks for strictness), a value of another type is a 400, empty optional fields vanish, and
+structs that are no pointers are always there. `decode` does the same to plain dictionaries, by the table of
+`api_types`.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from functools import cache
+from typing import Any
+
+from . import api_types
+from .resources import ResourceType
+from .status import ApiError, quote
+
+JSON = dict[str, Any]
+
+# Reads a value at a path, notes what is unknown, and gives it in the server's own spelling.
+Read = Callable[[Any, str, "_Notes"], Any]
+
+_TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ")
+_MICRO_TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}(Z|[+-]\d\d:\d\d)")
+_ANY_TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)")
+
+
+class _Mismatch(Exception):
+    """A value that does not fit its field."""
+
+
+@dataclass(slots=True)
+class _Notes:
+    unknown: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class _Reader:
+    """How to read one field. `omits`: an empty value is not written. `zero`: makes what stands where nothing
+    was sent.
+    """
+
+    name: str
+    read: Read
+    omits: bool
+    zero: Callable[[], Any] | None
+
+
+def decode(
+    resource: ResourceType,
+    obj: JSON,
+    validation: str = "Ignore",
+    warnings: list[str] | None = None,
+    kind: tuple[str, str] | None = None,
+) -> JSON:
+    """The object as the server understands it. Custom resources are returned as they are.
+
+    `validation` is the request's fieldValidation: unknown fields are dropped in silence (Ignore), with a
+    warning (Warn), or refused (Strict). 400 where a value does not fit its field. `kind` (API version and kind)
+    if the object is none of the resource's own, as a Binding is none of pods'.
+    """
+    api_version, name = kind or (resource.api_version, resource.kind)
+    type_name = api_types.type_of(api_version, name)
+    if type_name is None or resource.custom:
+        return obj
+    notes = _Notes()
+    try:
+        result: JSON = _struct(type_name)(obj, "", notes)
+    except _Mismatch as mismatch:
+        version = quote(api_version.rpartition("/")[2])
+        raise ApiError.bad_request(f"{name} in version {version} cannot be handled as a {name}: {mismatch}") from None
+    if notes.unknown and validation != "Ignore":
+        found = [f"unknown field {quote(path)}" for path in notes.unknown]
+        if validation == "Strict":
+            raise strict_error(name, api_version, found)
+        if warnings is not None:
+            warnings.extend(found)
+    return result
+
+
+def strict_error(kind: str, api_version: str, found: list[str]) -> ApiError:
+    """400: what fieldValidation=Strict refuses."""
+    version = quote(api_version.rpartition("/")[2])
+    problems = ", ".join(dict.fromkeys(found))
+    return ApiError.bad_request(
+        f"{kind} in version {version} cannot be handled as a {kind}: strict decoding error: {problems}"
+    )
+
+
+def empty(type_name: str) -> JSON:
+    """What the server writes of an object of that type with nothing in it."""
+    result: JSON = _struct(type_name)({}, "", _Notes())
+    return result
+
+
+@cache
+def _struct(type_name: str) -> Read:
+    readers = {reader.name: reader for reader in _readers(type_name)}
+    always = tuple((reader.name, reader.zero) for reader in readers.values() if reader.zero is not None)
+    has_type_meta = api_types.is_kind(type_name)
+
+    def read(value: Any, path: str, notes: _Notes) -> JSON:
+        if not isinstance(value, dict):
+            raise _unfit(value, path, type_name.rpartition("/")[2])
+        result: JSON = {}
+        for key, item in value.items():
+            reader = readers.get(key)
+            if reader is None:
+                if has_type_meta and key in ("kind", "apiVersion"):
+                    result[key] = _string(item, key, notes)
+                else:
+                    notes.unknown.append(f"{path}.{key}" if path else key)
+                continue
+            if item is None:
+                continue
+            read_item = reader.read(item, f"{path}.{key}" if path else key, notes)
+            if read_item is None or (reader.omits and not read_item):
+                continue
+            result[key] = read_item
+        for name, zero in always:
+            if name not in result:
+                result[name] = zero()
+        return result
+
+    return read
+
+
+def _readers(type_name: str) -> list[_Reader]:
+    readers = []
+    for its in api_types.fields_of(type_name):
+        if its.inline:
+            readers.extend(_readers(its.type))
+            continue
+        is_struct = api_types.has_type(its.type)
+        read = _value(its.type)
+        if its.shape == "list":
+            read = _list(read, its.type)
+        elif its.shape == "map":
+            read = _map(read, its.type)
+        omits = its.omit_empty and not its.pointer and not (is_struct and not its.shape)
+        zero: Callable[[], Any] | None = None
+        if not its.pointer and not its.shape:
+            if is_struct:
+                zero = _empty_struct(its.type)
+            elif its.type in _ZEROS and (not its.omit_empty or its.type in _STRUCT_LIKE):
+                zero = _constant(_ZEROS[its.type])
+        if its.type in _STRUCT_LIKE and not its.shape:
+            omits = False
+        readers.append(_Reader(its.name, read, omits, zero))
+    return readers
+
+
+def _empty_struct(type_name: str) -> Callable[[], JSON]:
+    return lambda: empty(type_name)
+
+
+def _constant(value: Any) -> Callable[[], Any]:
+    return lambda: value
+
+
+def _value(type_name: str) -> Read:
+    if api_types.is_string_list(type_name):
+        return _list(_string, "string")
+    if api_types.has_type(type_name):
+        return lambda value, path, notes: _struct(type_name)(value, path, notes)
+    return _SCALARS.get(type_name, _anything)
+
+
+def _list(read: Read, type_name: str) -> Read:
+    def read_list(value: Any, path: str, notes: _Notes) -> list[Any]:
+        if not isinstance(value, list):
+            raise _unfit(value, path, f"[]{_go_name(type_name)}")
+        return [
+            read(item if item is not None else _null(type_name), f"{path}[{index}]", notes)
+            for index, item in enumerate(value)
+        ]
+
+    return read_list
+
+
+def _map(read: Read, type_name: str) -> Read:
+    def read_map(value: Any, path: str, notes: _Notes) -> JSON:
+        if not isinstance(value, dict):
+            raise _unfit(value, path, f"map[string]{_go_name(type_name)}")
+        return {
+            key: read(item if item is not None else _null(type_name), f"{path}.{key}", notes)
+            for key, item in value.items()
+        }
+
+    return read_map
+
+
+def _null(type_name: str) -> Any:
+    """What null is as an item of a list or a map: the type's zero value."""
+    return {} if api_types.has_type(type_name) else _ZEROS.get(type_name)
+
+
+def _string(value: Any, path: str, notes: _Notes) -> str:
+    if not isinstance(value, str):
+        raise _unfit(value, path, "string")
+    return value
+
+
+def _bool(value: Any, path: str, notes: _Notes) -> bool:
+    if not isinstance(value, bool):
+        raise _unfit(value, path, "bool")
+    return value
+
+
+def _integer(bits: int) -> Read:
+    bound = 1 << (bits - 1)
+
+    def read(value: Any, path: str, notes: _Notes) -> int:
+        if type(value) is not int or not -bound <= value < bound:
+            raise _unfit(value, path, f"int{bits}", exact=True)
+        return value
+
+    return read
+
+
+def _double(value: Any, path: str, notes: _Notes) -> float:
+    if not isinstance(value, int | float) or isinstance(value, bool):
+        raise _unfit(value, path, "float64")
+    return value
+
+
+def _bytes(value: Any, path: str, notes: _Notes) -> str:
+    text = _string(value, path, notes).replace("\n", "").replace("\r", "")
+    try:
+        base64.b64decode(text, validate=True)
+    except (binascii.Error, ValueError):
+        bad = next((i for i, c in enumerate(text) if not (c.isalnum() and c.isascii()) and c not in "+/="), len(text))
+        raise _Mismatch(f"illegal base64 data at input byte {bad}") from None
+    return text
+
+
+def _time(value: Any, path: str, notes: _Notes) -> str | None:
+    text = _string(value, path, notes)
+    if _TIME.fullmatch(text):
+        return _moment(text, text)
+    if text == "":
+        return None
+    if not _ANY_TIME.fullmatch(text):
+        raise _bad_time(text, "2006-01-02T15:04:05Z07:00")
+    moment = datetime.fromisoformat(_moment(text, text)).astimezone(UTC)
+    return moment.strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def _micro_time(value: Any, path: str, notes: _Notes) -> str | None:
+    text = _string(value, path, notes)
+    if text == "":
+        return None
+    if not _MICRO_TIME.fullmatch(text):
+        raise _bad_time(text, "2006-01-02T15:04:05.000000Z07:00")
+    if text.endswith("Z"):
+        return _moment(text, text)
+    moment = datetime.fromisoformat(_moment(text, text)).astimezone(UTC)
+    return moment.strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+
+
+def _moment(text: str, whole: str) -> str:
+    try:
+        datetime.fromisoformat(text[:19])
+    except ValueError:
+        raise _Mismatch(f"parsing time {quote(whole)}: out of range") from None
+    return text
+
+
+def _bad_time(text: str, layout: str) -> _Mismatch:
+    return _Mismatch(f"parsing time {quote(text)} as {quote(layout)}: cannot parse {quote(text)} as {quote('2006')}")
+
+
+def _quantity(value: Any, path: str, notes: _Notes) -> str:
+    if isinstance(value, bool) or not isinstance(value, str | int | float):
+        raise _unfit(value, path, "resource.Quantity")
+    return str(value)
+
+
+def _int_or_string(value: Any, path: str, notes: _Notes) -> int | str:
+    if isinstance(value, str):
+        return value
+    if type(value) is not int or not -(1 << 31) <= value < 1 << 31:
+        raise _unfit(value, path, "int32", exact=True)
+    return value
+
+
+def _anything(value: Any, path: str, notes: _Notes) -> Any:
+    return value
+
+
+_SCALARS: dict[str, Read] = {
+    "string": _string,
+    "bool": _bool,
+    "int32": _integer(32),
+    "int64": _integer(64),
+    "double": _double,
+    "bytes": _bytes,
+    "Time": _time,
+    "MicroTime": _micro_time,
+    "Quantity": _quantity,
+    "IntOrString": _int_or_string,
+}
+_ZEROS: dict[str, Any] = {
+    "string": "",
+    "bool": False,
+    "int32": 0,
+    "int64": 0,
+    "double": 0,
+    "bytes": "",
+    "Quantity": "0",
+    "IntOrString": 0,
+}
+# Structs in Go although single values in JSON: omitempty does not leave them out.
+_STRUCT_LIKE = frozenset(("Quantity", "IntOrString"))
+
+
+def _go_name(type_name: str) -> str:
+    return type_name.rpartition("/")[2]
+
+
+def _unfit(value: Any, path: str, wanted: str, exact: bool = False) -> _Mismatch:
+    kind = {bool: "bool", int: "number", float: "number", str: "string", list: "array", dict: "object"}[type(value)]
+    if exact and kind == "number":
+        kind = f"number {value}"
+    return _Mismatch(f"json: cannot unmarshal {kind} into Go struct field .{path} of type {wanted}")
