@@ -86,3 +86,15 @@ def has_type(type_name: str) -> bool:
 def is_string_list(type_name: str) -> bool:
     """The type is a list of strings in JSON and a message with that list in protobuf (ExtraValue, Verbs)."""
     return has_type(type_name) and [field.name for field in fields_of(type_name)] == [""]
+
+
+@cache
+def is_kind(type_name: str) -> bool:
+    """Whether its objects have a kind and an apiVersion of their own, also inside of others (claim templates)."""
+    return type_name in _types_of_kinds().values()
+
+
+@cache
+def has_kind(type_name: str) -> bool:
+    """The type is that of whole objects, which say their kind and apiVersion."""
+    return type_name in _types_of_kinds().values()
