@@ -13,54 +13,25 @@ needed.
 """
 
 import asyncio
-import select
 import time
 from collections import Counter
-from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
 
 from batkube.clock.pause import FinePause
 from batkube.clock.peers import socket_inodes
 from batkube.clock.processes import ProcessTree
+from batkube.clock.server_side import ServerLook, ServerSide
 from batkube.clock.syscalls import WAITING
-from batkube.clock.tcp import Connection, End, HasFileDescriptor, SockDiag
 from batkube.clock.threads import OUTSIDE, RUNNING, UNTOLD, Thread, ThreadEnded
+from batkube.clock.verdict import IDLE, Verdict, not_idle
+
+__all__ = ["Counts", "IdleOracle", "ServerSide", "Verdict"]
 
 TURNS = 5
-"""Turns of the event loop between the two looks. A connection that the loop has accepted is known to the server after
-three (asyncio) or one (uvloop)."""
+"""Turns of the event loop between the two looks: what it has accepted is known to the server after three of them
+(asyncio) or one (uvloop)."""
 SHORTEST_PAUSE, LONGEST_PAUSE = 50e-6, 2e-3
 """Real seconds between two examinations."""
-
-
-class ServerSide(Protocol):
-    """What must be known of the server that the observed processes talk to."""
-
-    def busy(self) -> bool:
-        """A request in work (open watches excepted), an event not yet written, bytes not yet handed to the kernel."""
-
-    def connections(self) -> Sequence[HasFileDescriptor]:
-        """The accepted connections that are open."""
-
-    def listener(self) -> HasFileDescriptor | None:
-        """The listening socket: connections may wait there to be accepted."""
-
-
-@dataclass(frozen=True, slots=True)
-class Verdict:
-    """What an examination found."""
-
-    idle: bool
-    reason: str = ""
-    """Why not idle, for a person."""
-    kind: str = "idle"
-    """The reason's kind, for counting: ``running``, ``working``, ``woken``, ``in flight``, ``server busy`` ..."""
-    gone: bool = False
-    """A process named to the oracle has ended."""
-
-
-IDLE = Verdict(True)
 
 
 @dataclass
@@ -82,24 +53,19 @@ class IdleOracle:
 
     def __init__(self, server: ServerSide) -> None:
         self.counts = Counts()
-        self._server = server
+        self._server = ServerLook(server, self._is_observed)
         self._tree = ProcessTree()
         self._pause = FinePause()
         self._hot: Thread | None = None
-        self._balanced: dict[tuple[int, bytes], tuple[int, int]] = {}
-        self._theirs: dict[int, bool] = {}
-        self._generation = -1
-        try:
-            self._diag: SockDiag | None = SockDiag()
-        except OSError:
-            self._diag = None
+        self._observed_sockets: dict[int, bool] = {}
+        self._sockets_of = -1
 
     def add(self, pid: int) -> None:
         """Observe the process ``pid``, its threads and its descendants."""
         self._tree.add(pid)
 
     def remove(self, pid: int) -> None:
-        """Forget the process ``pid``."""
+        """Forget the process ``pid`` and its descendants."""
         self._tree.remove(pid)
 
     def look(self) -> Verdict:
@@ -108,9 +74,7 @@ class IdleOracle:
         A connection that the event loop has accepted in this very turn may still be unknown to the server: ``at_rest``
         leaves the loop time for that.
         """
-        self.counts.looks += 1
-        verdict = self._first_look() or self._server_side(known=False) or self._second_look() or IDLE
-        return self._counted(verdict)
+        return self._counted(self._first_look() or self._server.look() or self._second_look() or IDLE)
 
     async def at_rest(self, *, timeout: float | None) -> Verdict:
         """Wait until all is idle; then the verdict says so.
@@ -124,12 +88,8 @@ class IdleOracle:
                 await asyncio.sleep(0)
                 verdict = await self._examine()
                 waited = time.perf_counter() - start
-                if verdict.idle:
-                    self.counts.rests += 1
-                    return verdict
-                if verdict.gone:
-                    return verdict
-                if timeout is not None and waited >= timeout:
+                if verdict.idle or verdict.gone or (timeout is not None and waited >= timeout):
+                    self.counts.rests += verdict.idle
                     return verdict
                 await self._pause.sleep(min(max(waited / 8, SHORTEST_PAUSE), LONGEST_PAUSE))
         finally:
@@ -141,25 +101,22 @@ class IdleOracle:
         """Let go of all files and sockets."""
         self._tree.close()
         self._pause.close()
-        if self._diag is not None:
-            self._diag.close()
+        self._server.close()
 
     async def _examine(self) -> Verdict:
-        self.counts.looks += 1
-        verdict = self._first_look() or self._server_side(known=False)
+        verdict = self._first_look() or self._server.look()
         if verdict is None:
-            # Who is asleep has nothing more to send. What the loop has accepted or read meanwhile becomes visible.
+            # Who sleeps sends no more. What the loop has accepted or read before becomes visible meanwhile.
             for _ in range(TURNS):
                 await asyncio.sleep(0)
-            verdict = self._server_side(known=True) or self._second_look() or IDLE
+            verdict = self._server.look(again=True) or self._second_look() or IDLE
         return self._counted(verdict)
 
     def _counted(self, verdict: Verdict) -> Verdict:
+        self.counts.looks += 1
         if not verdict.idle:
             self.counts.not_idle[verdict.kind] += 1
         return verdict
-
-    # -- the threads
 
     def _first_look(self) -> Verdict | None:
         """Why the processes are not at rest, or None."""
@@ -171,12 +128,11 @@ class IdleOracle:
             except (ThreadEnded, OSError):
                 pass
             self._hot = None
-        seen: set[int] = set()
-        again = True
-        while again:
+        seen: set[Thread] = set()
+        while True:
             for thread in self._tree.threads():
-                if id(thread) not in seen:
-                    seen.add(id(thread))
+                if thread not in seen:
+                    seen.add(thread)
                     try:
                         verdict = self._judge(thread)
                     except ThreadEnded:
@@ -184,7 +140,8 @@ class IdleOracle:
                     if verdict is not None:
                         return verdict
             # Only now, for a thread may have started another just before it was looked at.
-            again = self._tree.refresh()
+            if not self._tree.refresh():
+                break
         ended = self._tree.ended_roots()
         if ended:
             return Verdict(False, f"process {ended[0]} has ended", "gone", gone=True)
@@ -198,12 +155,12 @@ class IdleOracle:
             return _running(thread)
         if call == UNTOLD or (WAITING is not None and call in WAITING):
             return None
-        if call == OUTSIDE:
-            state = thread.state()
-            if state in "ZX":
-                return None
-            return Verdict(False, f"thread {thread.tid} of process {thread.pid} is in state {state}", "working")
-        return Verdict(False, f"thread {thread.tid} of process {thread.pid} is in system call {call}", "working")
+        if call != OUTSIDE:
+            return not_idle("working", f"{thread} is in system call {call}")
+        state = thread.state()
+        if state in "ZX":
+            return None
+        return not_idle("working", f"{thread} is in state {state}")
 
     def _second_look(self) -> Verdict | None:
         for thread in self._tree.threads():
@@ -211,69 +168,24 @@ class IdleOracle:
                 state = thread.state()
                 if state != "S" and state != "Z":
                     self._hot = thread
-                    what = "woke up" if state == "R" else f"is in state {state}"
-                    return Verdict(False, f"thread {thread.tid} of process {thread.pid} {what}", "woken")
+                    return not_idle("woken", f"{thread} is in state {state}")
                 if thread.count_runs() != thread.runs:
                     self._hot = thread
-                    return Verdict(False, f"thread {thread.tid} of process {thread.pid} ran meanwhile", "woken")
+                    return not_idle("woken", f"{thread} ran meanwhile")
             except ThreadEnded:
-                return Verdict(False, f"thread {thread.tid} of process {thread.pid} ended", "ended")
-        return None
-
-    # -- the server and the connections
-
-    def _server_side(self, *, known: bool) -> Verdict | None:
-        """Why the server's side is not at rest, or None.
-
-        ``known``: it was a moment ago, and the processes have slept since.
-        """
-        if self._server.busy():
-            return Verdict(False, "the server has a request in work or something to write", "server busy")
-        listener = self._server.listener()
-        if listener is not None and listener.fileno() >= 0:
-            poll = select.poll()
-            poll.register(listener.fileno(), select.POLLIN)
-            if poll.poll(0):
-                return Verdict(False, "a connection waits to be accepted", "to accept")
-        return self._in_flight(known=known)
-
-    def _in_flight(self, *, known: bool) -> Verdict | None:
-        if not known:
-            self._balanced.clear()
-        open_ones: list[tuple[Connection, End]] = []
-        for sock in self._server.connections():
-            fd = sock.fileno()
-            if fd < 0:
-                continue
-            try:
-                connection = Connection(fd)
-                near = connection.near()
-            except OSError:
-                continue  # closed just now
-            if near.unread:
-                return _flying(near.unread, "from", connection)
-            if self._balanced.get((fd, connection.remote)) != (near.sent, near.read):
-                open_ones.append((connection, near))
-        if self._diag is None:
-            return None
-        ends = self._diag.far_ends([connection for connection, _ in open_ones])
-        for (connection, near), far in zip(open_ones, ends, strict=True):
-            if far is not None:
-                if far.sent != near.read:
-                    return _flying(far.sent - near.read, "from", connection)
-                if near.sent != far.read and self._is_observed(far.inode):
-                    return _flying(near.sent - far.read, "to", connection)
-            self._balanced[connection.fd, connection.remote] = (near.sent, near.read)
+                return not_idle("ended", f"{thread} ended")
         return None
 
     def _is_observed(self, inode: int) -> bool:
-        """Whether one of the observed processes has the socket. What others leave unread does not matter."""
-        if self._generation != self._tree.generation:
-            self._generation = self._tree.generation
-            self._theirs.clear()
-        if inode not in self._theirs:
-            self._theirs[inode] = inode != 0 and any(_has_socket(pid, inode) for pid in self._tree.processes)
-        return self._theirs[inode]
+        """Whether one of the processes has the socket open, or may have."""
+        if self._sockets_of != self._tree.generation:
+            self._sockets_of = self._tree.generation
+            self._observed_sockets.clear()
+        known = self._observed_sockets.get(inode)
+        if known is None:
+            known = inode != 0 and any(_has_socket(pid, inode) for pid in self._tree.processes)
+            self._observed_sockets[inode] = known
+        return known
 
 
 def _has_socket(pid: int, inode: int) -> bool:
@@ -282,8 +194,4 @@ def _has_socket(pid: int, inode: int) -> bool:
 
 
 def _running(thread: Thread) -> Verdict:
-    return Verdict(False, f"thread {thread.tid} of process {thread.pid} runs", "running")
-
-
-def _flying(count: int, which_way: str, connection: Connection) -> Verdict:
-    return Verdict(False, f"{count} bytes are on their way {which_way} {connection.name()}", "in flight")
+    return not_idle("running", f"{thread} runs")

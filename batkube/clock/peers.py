@@ -16,7 +16,7 @@ def peer_pid(connection: HasFileDescriptor) -> int | None:
     except OSError:
         return None
     try:
-        far = diag.far_end(Connection(connection.fileno()))
+        (far,) = diag.far_ends([Connection(connection.fileno())])
     except OSError:
         return None
     finally:

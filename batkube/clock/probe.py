@@ -79,7 +79,7 @@ def _sock_diag() -> Means:
             try:
                 diag = SockDiag()
                 try:
-                    far = diag.far_end(Connection(server.fileno()))
+                    (far,) = diag.far_ends([Connection(server.fileno())])
                 finally:
                     diag.close()
             except OSError as error:

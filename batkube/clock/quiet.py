@@ -4,7 +4,7 @@ import asyncio
 import time
 from collections.abc import Callable
 
-from batkube.clock.oracle import IDLE, Verdict
+from batkube.clock.verdict import IDLE, Verdict, not_idle
 
 
 class QuietPeriod:
@@ -29,5 +29,5 @@ class QuietPeriod:
             if left <= 0:
                 return IDLE
             if timeout is not None and now - start >= timeout:
-                return Verdict(False, f"requests came less than {self._seconds:g} s ago", "requests")
+                return not_idle("requests", f"requests came less than {self._seconds:g} s ago")
             await asyncio.sleep(min(left, self._seconds / 4))

@@ -11,21 +11,30 @@ import os
 import socket
 import struct
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
-TCP_INFO = 11
-NETLINK_SOCK_DIAG = 4
-SOCK_DIAG_BY_FAMILY = 20
-INET_DIAG_INFO = 2
-CLOSE_WAIT, LAST_ACK, LISTEN, CLOSING = 8, 9, 10, 11
-FIONREAD = 0x541B
+_TCP_INFO = 11
+_FIONREAD = 0x541B
+_NETLINK_SOCK_DIAG = 4
+_SOCK_DIAG_BY_FAMILY = 20
+_INET_DIAG_INFO = 2
+_ENOENT = 2
+_LISTEN = 10
+_FIN_COUNTED = frozenset((8, 9, 11))
+"""CLOSE_WAIT, LAST_ACK, CLOSING: the kernel has counted the other end's FIN as a byte received."""
+
+_INFO_SIZE = 216
+_INFO = struct.Struct("=Q8xI52xQQ")
+"""Of struct tcp_info, from byte 128: bytes_received, notsent_bytes, bytes_sent, bytes_retrans."""
+_REQUEST = struct.Struct("=IHHII BBBBI 2s2s16s16sI8s")
+"""struct nlmsghdr, struct inet_diag_req_v2."""
+_REPLY_HEAD = 16 + 72
+"""struct nlmsghdr, struct inet_diag_msg; attributes follow."""
+_BATCH = 32
+"""Questions at once: the answers must fit into the socket's receive buffer."""
 
 _V4_IN_V6 = b"\0" * 10 + b"\xff\xff"
 _ANY_COOKIE = b"\xff" * 8
-# struct nlmsghdr, struct inet_diag_req_v2
-_REQUEST = struct.Struct("=IHHII BBBBI 2s2s16s16sI8s")
-_REPLY_HEAD = 16 + 72  # struct nlmsghdr, struct inet_diag_msg
 
 _libc = ctypes.CDLL(None, use_errno=True)
 
@@ -37,27 +46,17 @@ class HasFileDescriptor(Protocol):
         """The descriptor; -1 when closed."""
 
 
-@dataclass(frozen=True, slots=True)
-class End:
+class End(NamedTuple):
     """One end of a connection, in bytes since it was opened."""
 
     sent: int
     """Written by the program at this end."""
-    read: int
-    """Read by the program at this end."""
-    unread: int
-    """Arrived, not yet read."""
+    received: int
+    """Arrived at this end."""
+    unread: int = 0
+    """Arrived, but not read by the program; not filled in for the near end."""
     inode: int = 0
-    """Of the socket, as in /proc/PID/fd; 0 where it is not known or no process has it."""
-
-
-def _end(info: bytes, unread: int, state: int, inode: int = 0) -> End:
-    (notsent,) = struct.unpack_from("=I", info, 144)
-    (received,) = struct.unpack_from("=Q", info, 128)
-    sent, again = struct.unpack_from("=QQ", info, 200)
-    if state in (CLOSE_WAIT, LAST_ACK, CLOSING):
-        received -= 1  # the kernel counts the other end's FIN as a byte
-    return End(sent - again + notsent, received - unread, unread, inode)
+    """Of the socket, as in /proc/PID/fd; 0 where no process has it; not filled in for the near end."""
 
 
 class Connection:
@@ -71,43 +70,43 @@ class Connection:
         self.local = _address(_libc.getsockname, fd)
         self.remote = _address(_libc.getpeername, fd)
 
-    def near(self) -> End:
+    def near_end(self) -> End:
         """This end. Raises OSError."""
-        info = ctypes.create_string_buffer(256)
-        length = ctypes.c_uint(256)
-        if _libc.getsockopt(self.fd, socket.IPPROTO_TCP, TCP_INFO, info, ctypes.byref(length)):
+        _length.value = 256
+        if _libc.getsockopt(self.fd, socket.IPPROTO_TCP, _TCP_INFO, _info, _length_at):
             raise _error()
-        (unread,) = struct.unpack("=i", fcntl.ioctl(self.fd, FIONREAD, b"\0\0\0\0"))
-        return _end(info.raw, unread, info.raw[0])
+        return End(*_sent_and_received(_info, 0, _info_bytes[0]))
 
-    def name(self) -> str:
+    def unread(self) -> int:
+        """Bytes that have arrived at this end and were not read. Raises OSError."""
+        (count,) = struct.unpack("=i", fcntl.ioctl(self.fd, _FIONREAD, b"\0\0\0\0"))
+        return int(count)
+
+    def far_address(self) -> str:
         """The far end's address as people write it."""
         family, address, port = _parse(self.remote)
         host = socket.inet_ntop(family, address)
-        return f"{host}:{int.from_bytes(port, 'big')}"
+        return f"{f'[{host}]' if ':' in host else host}:{int.from_bytes(port, 'big')}"
 
 
 class SockDiag:
     """Asks the kernel about the far ends of connections. Raises OSError where it does not answer such questions."""
 
     def __init__(self) -> None:
-        self._socket = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW | socket.SOCK_CLOEXEC, NETLINK_SOCK_DIAG)
+        self._socket = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW | socket.SOCK_CLOEXEC, _NETLINK_SOCK_DIAG)
         self._socket.bind((0, 0))
         self._socket.settimeout(1)
+        self._reply = bytearray(4096)
+        self._info_at = 0
         self._requests: dict[tuple[bytes, bytes], bytes] = {}
 
-    def far_end(self, connection: Connection) -> End | None:
-        """The other end; None where it is closed or not on this machine."""
-        self._socket.send(self._request(connection))
-        return self._answer()
-
     def far_ends(self, connections: Sequence[Connection]) -> list[End | None]:
-        """The other ends of several connections, in their order."""
+        """The other ends, in the same order; None for one that is closed or not on this machine."""
         ends: list[End | None] = []
-        for start in range(0, len(connections), 32):  # so that the answers fit into the socket's buffer
-            group = connections[start : start + 32]
-            self._socket.send(b"".join(self._request(connection) for connection in group))
-            ends += [self._answer() for _ in group]
+        for start in range(0, len(connections), _BATCH):
+            batch = connections[start : start + _BATCH]
+            self._socket.send(b"".join([self._request(connection) for connection in batch]))
+            ends += [self._answer() for _ in batch]
         return ends
 
     def close(self) -> None:
@@ -121,8 +120,8 @@ class SockDiag:
             family, near, near_port = _parse(connection.local)
             _, far, far_port = _parse(connection.remote)
             request = _REQUEST.pack(
-                _REQUEST.size, SOCK_DIAG_BY_FAMILY, 1, 0, 0,
-                family, socket.IPPROTO_TCP, 1 << (INET_DIAG_INFO - 1), 0, 0xFFF,
+                _REQUEST.size, _SOCK_DIAG_BY_FAMILY, 1, 0, 0,
+                family, socket.IPPROTO_TCP, 1 << (_INET_DIAG_INFO - 1), 0, 0xFFF,
                 far_port, near_port, far, near, 0, _ANY_COOKIE,
             )  # fmt: skip
             if len(self._requests) >= 4096:
@@ -131,24 +130,45 @@ class SockDiag:
         return request
 
     def _answer(self) -> End | None:
-        reply = self._socket.recv(4096)
+        reply = self._reply
+        self._socket.recv_into(reply)
         length, kind = struct.unpack_from("=IH", reply)
-        if kind != SOCK_DIAG_BY_FAMILY:
+        if kind != _SOCK_DIAG_BY_FAMILY:
             (code,) = struct.unpack_from("=i", reply, 16)
-            if code == -2:  # ENOENT
+            if code == -_ENOENT:
                 return None
             raise OSError(-code, os.strerror(-code))
         state = reply[17]
-        if state == LISTEN:
-            return None
+        at = self._find_info(length)
+        if state == _LISTEN or not at:
+            return None  # not this connection, or only its remnant in TIME_WAIT: all its bytes have arrived
         unread, _, _, inode = struct.unpack_from("=IIII", reply, 16 + 56)
+        return End(*_sent_and_received(reply, at, state), unread, inode)
+
+    def _find_info(self, length: int) -> int:
+        """Where in the reply struct tcp_info begins; 0 if it is missing. As a rule where it was the last time."""
+        at = self._info_at
+        if at and at + 4 <= length and struct.unpack_from("=HH", self._reply, at)[1] == _INET_DIAG_INFO:
+            return at + 4
         at = _REPLY_HEAD
         while at + 4 <= length:
-            size, attribute = struct.unpack_from("=HH", reply, at)
-            if attribute == INET_DIAG_INFO and size >= 4 + 216:
-                return _end(reply[at + 4 : at + size], unread, state, inode)
+            size, attribute = struct.unpack_from("=HH", self._reply, at)
+            if attribute == _INET_DIAG_INFO and size >= 4 + _INFO_SIZE:
+                self._info_at = at
+                return at + 4
             at += max(4, (size + 3) & ~3)
-        return None  # a remnant in TIME_WAIT: all its bytes have arrived
+        return 0
+
+
+_info = ctypes.create_string_buffer(256)
+_info_bytes = memoryview(_info).cast("B")
+_length = ctypes.c_uint()
+_length_at = ctypes.byref(_length)
+
+
+def _sent_and_received(buffer: bytearray | ctypes.Array[ctypes.c_char], at: int, state: int) -> tuple[int, int]:
+    received, notsent, sent, again = _INFO.unpack_from(buffer, at + 128)
+    return sent - again + notsent, received - (state in _FIN_COUNTED)
 
 
 def _address(call: Callable[..., int], fd: int) -> bytes:

@@ -69,6 +69,9 @@ class Thread:
             self.close()
             raise
 
+    def __str__(self) -> str:
+        return f"thread {self.tid} of process {self.pid}"
+
     def look(self) -> None:
         """Fill in ``runs``, ``call`` and ``arguments``."""
         # The count first: a run between the two readings is then seen by the next look.
