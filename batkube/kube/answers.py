@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -14,6 +15,8 @@ from .negotiation import JSON_TYPE, PLAIN, YAML_TYPE, Accepted
 from .status import ApiError, TextError, quote
 
 JSON = dict[str, Any]
+
+GZIP_FROM = 128 * 1024  # bytes
 
 _JSON_HEADER = JSON_TYPE.encode()
 _YAML_HEADER = YAML_TYPE.encode()
@@ -41,6 +44,17 @@ def answer_bytes(code: int, data: bytes, accepted: Accepted, warnings: Sequence[
             answer.body = json.dumps(orjson.loads(data), indent=2, ensure_ascii=False).encode()
     for warning in warnings:
         answer.headers.append((b"warning", f"299 - {quote(warning)}".encode()))
+    return answer
+
+
+def compressed(answer: Answer) -> Answer:
+    """The answer gzipped, if it is large: what the real server does for clients that ask for it."""
+    if len(answer.body) < GZIP_FROM:
+        return answer
+    packer = zlib.compressobj(1, zlib.DEFLATED, 16 + zlib.MAX_WBITS)
+    answer.body = packer.compress(answer.body) + packer.flush()
+    answer.headers.append((b"content-encoding", b"gzip"))
+    answer.headers.append((b"vary", b"Accept-Encoding"))
     return answer
 
 

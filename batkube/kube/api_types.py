@@ -89,12 +89,6 @@ def is_string_list(type_name: str) -> bool:
 
 
 @cache
-def is_kind(type_name: str) -> bool:
-    """Whether its objects have a kind and an apiVersion of their own, also inside of others (claim templates)."""
-    return type_name in _types_of_kinds().values()
-
-
-@cache
 def has_kind(type_name: str) -> bool:
     """The type is that of whole objects, which say their kind and apiVersion."""
     return type_name in _types_of_kinds().values()

@@ -13,7 +13,7 @@ from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any
 from urllib.parse import unquote
 
-from .answers import Answer, answer_error, answer_text
+from .answers import Answer, answer_error, compressed
 from .api import Api
 from .bodies import MAX_BODY
 from .handlers import Request, Stream, handle, verb_of
@@ -32,8 +32,6 @@ Send = Callable[[Message], Awaitable[None]]
 Document = Callable[[list[str], str, str, Query], Answer]
 
 logger = logging.getLogger(__name__)
-
-PREFIXES = frozenset(("api", "apis", "version", "healthz", "livez", "readyz", "openapi", "metrics", ""))
 
 
 class Endpoint:
@@ -74,6 +72,7 @@ class Endpoint:
     async def _result(self, scope: Scope, receive: Receive) -> Answer | Stream:
         warnings: list[str] = []
         accept = content_type = user_agent = ""
+        gzip = False
         for name, value in scope["headers"]:
             if name == b"accept":
                 accept = value.decode("latin-1")
@@ -81,6 +80,8 @@ class Endpoint:
                 content_type = value.decode("latin-1")
             elif name == b"user-agent":
                 user_agent = value.decode("latin-1")
+            elif name == b"accept-encoding":
+                gzip = b"gzip" in value
         try:
             method = scope["method"]
             raw_query = scope["query_string"]
@@ -92,7 +93,10 @@ class Endpoint:
             body = b"" if method in ("GET", "HEAD") else await _read(receive)
             request = Request(method, target, query, accept, content_type, body, user_agent, warnings)
             self.requests[verb_of(request), target.resource.storage] += 1
-            return handle(self.api, request)
+            result = handle(self.api, request)
+            if gzip and method == "GET" and isinstance(result, Answer):
+                return compressed(result)
+            return result
         except (ApiError, TextError) as error:
             return answer_error(error, _error_form(accept, scope), warnings)
         except Exception as error:
@@ -206,4 +210,4 @@ def _error_form(accept: str, scope: Scope) -> Accepted:
 
 _STREAM_HEADERS = [(b"content-type", b"application/json"), (b"cache-control", b"no-cache, private")]
 
-__all__ = ["PREFIXES", "Endpoint", "answer_text", "split_path"]
+__all__ = ["Endpoint", "split_path"]

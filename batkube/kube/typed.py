@@ -103,7 +103,7 @@ def empty(type_name: str) -> JSON:
 def _struct(type_name: str) -> Read:
     readers = {reader.name: reader for reader in _readers(type_name)}
     always = tuple((reader.name, reader.zero) for reader in readers.values() if reader.zero is not None)
-    has_type_meta = api_types.is_kind(type_name)
+    has_type_meta = api_types.has_kind(type_name)
 
     def read(value: Any, path: str, notes: _Notes) -> JSON:
         if not isinstance(value, dict):
