@@ -46,7 +46,9 @@ class Endpoint:
         except zmq.ZMQError as error:
             self._close_sockets()
             hint = " (another batkube, or an earlier one?)" if error.errno == zmq.EADDRINUSE else ""
-            raise SimulatorError(f"cannot listen for Batsim at {address}: {zmq.strerror(error.errno)}{hint}") from None
+            raise SimulatorError(
+                f"cannot listen for Batsim at {address}: {zmq.strerror(error.errno or 0)}{hint}"
+            ) from None
         self.address: str = str(self._socket.getsockopt_string(zmq.LAST_ENDPOINT)).rstrip("\0")
         """The real endpoint, with the port taken."""
         self._connections: dict[int, int] = {}

@@ -1,0 +1,74 @@
+"""Files of external events (``--events``): one JSON object a line, hosts that go and come, or the user's own.
+
+https://batsim.readthedocs.io/en/latest/input-EVENTS.html
+"""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from batkube.batsim.allocation import parse_intervals
+from batkube.batsim.input_file import parse_json, quote, read_text
+
+UNAVAILABLE = "machine_unavailable"
+AVAILABLE = "machine_available"
+
+
+class ExternalEventError(ValueError):
+    """An events file that cannot be used. The text, one line, names file and line."""
+
+
+@dataclass(frozen=True)
+class ExternalEvent:
+    """Something that happens to the platform at a date, in simulated seconds."""
+
+    timestamp: float
+    type: str
+    hosts: tuple[int, ...]
+    """The hosts concerned by UNAVAILABLE and AVAILABLE; empty for others."""
+    raw: dict[str, Any]
+    """The whole event as in the file."""
+
+
+def read_external_events(path: Path, *, keep_unknown: bool = False) -> list[ExternalEvent]:
+    """The events of a file, in order of date. Types that Batsim does not know are refused unless ``keep_unknown``.
+
+    Raises ExternalEventError.
+    """
+    path = Path(path)
+    try:
+        lines = read_text(path).splitlines()
+    except ValueError as error:
+        raise ExternalEventError(f"{path}: {error}") from None
+    events = []
+    for number, line in enumerate(lines, start=1):
+        if line.strip():
+            try:
+                events.append(_event(parse_json(line), keep_unknown))
+            except ValueError as error:
+                raise ExternalEventError(f"{path}: line {number}: {error}") from None
+    return sorted(events, key=lambda event: event.timestamp)
+
+
+def _event(raw: Any, keep_unknown: bool) -> ExternalEvent:
+    if not isinstance(raw, dict):
+        raise ValueError(f"expected an object, not {quote(raw)}")
+    timestamp, kind = raw.get("timestamp"), raw.get("type")
+    if isinstance(timestamp, bool) or not isinstance(timestamp, int | float) or not 0 <= timestamp <= 1e18:
+        raise ValueError(f"timestamp: expected seconds not below 0, not {quote(timestamp)}")
+    if not isinstance(kind, str):
+        raise ValueError(f"type: expected the name of an event, not {quote(kind)}")
+    if kind not in (UNAVAILABLE, AVAILABLE):
+        if not keep_unknown:
+            raise ValueError(f"type: expected {UNAVAILABLE} or {AVAILABLE}, not {quote(kind)}")
+        return ExternalEvent(float(timestamp), kind, (), raw)
+    resources = raw.get("resources")
+    if not isinstance(resources, str):
+        raise ValueError(f"resources: expected an interval set such as '0-1 3', not {quote(resources)}")
+    try:
+        hosts = parse_intervals(resources)
+    except ValueError as error:
+        raise ValueError(f"resources: {error}") from None
+    if not hosts:
+        raise ValueError("resources: names no host")
+    return ExternalEvent(float(timestamp), kind, hosts, raw)

@@ -1,0 +1,52 @@
+"""What is to happen: entries by date."""
+
+from collections.abc import Callable
+from heapq import heappop, heappush
+from itertools import count
+
+Action = Callable[[], None]
+
+
+class Entry:
+    """Something that happens at a date unless it is cancelled before."""
+
+    __slots__ = ("action", "date")
+
+    def __init__(self, date: int, action: Action) -> None:
+        self.date = date
+        """In nanoseconds."""
+        self.action: Action | None = action
+
+    def cancel(self) -> None:
+        """It will not happen."""
+        self.action = None
+
+
+class Agenda:
+    """A heap of entries."""
+
+    def __init__(self) -> None:
+        self._heap: list[tuple[int, int, int, Entry]] = []
+        self._numbers = count()
+
+    def add(self, date: int, rank: int, action: Action) -> Entry:
+        """Have ``action`` called at ``date``; what has a lower rank goes first then, and then what was added first."""
+        entry = Entry(date, action)
+        heappush(self._heap, (date, rank, next(self._numbers), entry))
+        return entry
+
+    @property
+    def next_date(self) -> int | None:
+        """When the next thing happens; None when nothing will ever."""
+        heap = self._heap
+        while heap and heap[0][3].action is None:
+            heappop(heap)
+        return heap[0][0] if heap else None
+
+    def pop(self) -> Action:
+        """Take the next action off. The agenda must not be empty (``next_date`` is not None)."""
+        _, _, _, entry = heappop(self._heap)
+        action = entry.action
+        assert action is not None
+        entry.action = None
+        return action

@@ -1,0 +1,135 @@
+"""A job that runs: its profile played element by element on its hosts."""
+
+from collections.abc import Callable, Mapping, Sequence
+
+from batkube.batsim.messages import LeafProgress, Progress, SequenceProgress
+from batkube.batsim.platform import Host
+from batkube.batsim.profiles import ComposedProfile, DelayProfile, Profile
+from batkube.batsim.routing import Router
+from batkube.simulator.agenda import Agenda, Entry
+from batkube.simulator.bottleneck import Task, Tasks
+from batkube.simulator.dates import SECOND, nanoseconds
+from batkube.simulator.parallel_task import demand, work
+
+KILLED_IN_DELAY = -1
+KILLED_IN_TASK = -2
+"""Return codes of a killed job, by what was running."""
+
+END_OF_WORK = 1
+"""Rank, in the agenda, of the end of a delay or task: after walltimes, so that an equal length counts as reached."""
+
+
+class Machinery:
+    """What executions share."""
+
+    def __init__(self, agenda: Agenda, router: Router, clock: Callable[[], int]) -> None:
+        self.agenda = agenda
+        self.router = router
+        self.now = clock
+        self.tasks = Tasks(agenda, END_OF_WORK)
+
+
+class _Sequence:
+    """A composed profile under way."""
+
+    __slots__ = ("index", "profile")
+
+    def __init__(self, profile: ComposedProfile) -> None:
+        self.profile = profile
+        self.index = 0
+        """Counts over all repetitions."""
+
+    @property
+    def element(self) -> str:
+        return self.profile.seq[self.index % len(self.profile.seq)]
+
+    @property
+    def finished(self) -> bool:
+        return self.index >= len(self.profile.seq) * self.profile.repeat
+
+
+class Execution:
+    """Plays ``profile`` on ``executors``, one host each, and calls ``on_end`` with the return code.
+
+    Construction starts nothing: ``start`` does. Raises ValueError for what cannot be simulated.
+    """
+
+    def __init__(
+        self,
+        profile: Profile,
+        profiles: Mapping[str, Profile],
+        executors: Sequence[Host],
+        machinery: Machinery,
+        on_end: Callable[[int], None],
+    ) -> None:
+        self._profile = profile
+        self._profiles = profiles
+        self._executors = executors
+        self._machinery = machinery
+        self._on_end = on_end
+        self._sequences: list[_Sequence] = []
+        self._leaf = profile
+        self._began = 0
+        self._delay: Entry | None = None
+        self._task: Task | None = None
+
+    def start(self) -> None:
+        self._play(self._profile)
+
+    def _play(self, profile: Profile) -> None:
+        while isinstance(profile, ComposedProfile):
+            self._sequences.append(_Sequence(profile))
+            profile = self._profiles[profile.seq[0]]
+        machinery = self._machinery
+        now = machinery.now()
+        self._leaf = profile
+        self._began = now
+        if isinstance(profile, DelayProfile):
+            self._delay = machinery.agenda.add(now + nanoseconds(profile.delay), END_OF_WORK, self._leaf_ends)
+        else:
+            flops, flows = work(profile, len(self._executors))
+            wanted = demand(self._executors, flops, flows, machinery.router)
+            self._task = machinery.tasks.start(wanted, now, self._leaf_ends)
+
+    def _leaf_ends(self) -> None:
+        self._clear()
+        code = self._leaf.ret
+        while self._sequences:
+            sequence = self._sequences[-1]
+            sequence.index += 1
+            if code == 0 and not sequence.finished:
+                self._play(self._profiles[sequence.element])
+                return
+            self._sequences.pop()
+            code = code or sequence.profile.ret
+        self._on_end(code)
+
+    def stop(self) -> int:
+        """End it before its time; the return code."""
+        code = KILLED_IN_TASK if self._task is not None else KILLED_IN_DELAY
+        self._clear()
+        return code
+
+    def _clear(self) -> None:
+        if self._delay is not None:
+            self._delay.cancel()
+            self._delay = None
+        if self._task is not None:
+            self._machinery.tasks.stop(self._task, self._machinery.now())
+            self._task = None
+
+    def progress(self) -> Progress:
+        """How far it is, as JOB_KILLED tells it."""
+        now = self._machinery.now()
+        if self._task is not None:
+            done = self._task.progress(now)
+        elif isinstance(self._leaf, DelayProfile):
+            done = min(1.0, (now - self._began) / (self._leaf.delay * SECOND))
+        else:
+            done = 1.0
+        tree: Progress = LeafProgress(profile_name=self._leaf.name, progress=done)
+        for sequence in reversed(self._sequences):
+            tree = SequenceProgress(
+                profile_name=sequence.profile.name, current_task_index=sequence.index, current_task=tree
+            )
+        return tree

@@ -1,0 +1,101 @@
+"""What a parallel task asks of hosts and links, SimGrid's model ``ptask_L07``.
+
+A task has flops on hosts and bytes on links, and makes progress on all of them at one rate, so that it ends everywhere
+at once. Before, the longest latency of its flows passes.
+"""
+
+from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import dataclass, field
+
+from batkube.batsim.platform import Host
+from batkube.batsim.profiles import (
+    HomogeneousProfile,
+    ParallelProfile,
+    Profile,
+)
+from batkube.batsim.routing import Router
+
+TCP_GAMMA = 4194304.0
+"""Bytes: SimGrid's ``network/TCP-gamma``, the largest TCP window. A flow has at most half of it in flight a latency."""
+
+
+@dataclass(slots=True)
+class Demand:
+    """What a task needs in all, from its start to its end."""
+
+    latency: float = 0.0
+    """Seconds before any progress."""
+    rate_limit: float = float("inf")
+    """The greatest progress in a second that a core and a TCP window allow; 1 is the whole task."""
+    uses: dict[Hashable, float] = field(default_factory=dict)
+    """Flops or bytes on each shared resource."""
+    capacities: dict[Hashable, float] = field(default_factory=dict)
+    """Flops or bytes a second that each of these resources has."""
+
+    @property
+    def nothing(self) -> bool:
+        """Whether there is no work at all: such a task ends as it starts."""
+        return not self.uses and self.rate_limit == float("inf")
+
+    def limit(self, rate: float) -> None:
+        self.rate_limit = min(self.rate_limit, rate)
+
+    def use(self, resource: Hashable, amount: float, capacity: float) -> None:
+        self.uses[resource] = self.uses.get(resource, 0.0) + amount
+        self.capacities[resource] = capacity
+
+
+Flow = tuple[int, int, float]
+"""From one executor to another, bytes."""
+
+
+def demand(executors: Sequence[Host], flops: Sequence[float], flows: Iterable[Flow], router: Router) -> Demand:
+    """The demand of a task with ``flops`` on the host of each executor and ``flows`` between them.
+
+    Raises PlatformError where the platform has no route for a flow.
+    """
+    result = Demand()
+    for host, amount in zip(executors, flops, strict=True):
+        if amount > 0:
+            # An executor is a single thread: it never has more than a core.
+            result.limit(host.speed / amount)
+            result.use(host.name, amount, host.cores * host.speed)
+    bytes_between: dict[tuple[str, str], float] = {}
+    for source, destination, amount in flows:
+        if amount > 0 and source != destination:
+            pair = (executors[source].name, executors[destination].name)
+            bytes_between[pair] = bytes_between.get(pair, 0.0) + amount
+            latency = sum(link.latency for link in router.route(*pair))
+            result.latency = max(result.latency, latency)
+            if latency > 0:
+                result.limit(TCP_GAMMA / (2.0 * latency * amount))
+    for pair, amount in bytes_between.items():
+        for link in router.route(*pair):
+            if link.fatpipe:
+                result.limit(link.bandwidth / amount)
+            else:
+                result.use(link, amount, link.bandwidth)
+    return result
+
+
+def work(profile: Profile, executors: int) -> tuple[Sequence[float], list[Flow]]:
+    """The flops of each executor and the flows between them that a parallel profile stands for.
+
+    Raises ValueError for a profile of another kind.
+    """
+    if isinstance(profile, HomogeneousProfile):
+        share = executors if profile.total else 1
+        return [profile.cpu / share] * executors, _all_pairs(executors, profile.com / share)
+    if isinstance(profile, ParallelProfile):
+        if profile.executors != executors:
+            raise ValueError(f"profile {profile.name!r} is made for {profile.executors} executors, not {executors}")
+        flows = [(index // executors, index % executors, amount) for index, amount in enumerate(profile.com) if amount]
+        return profile.cpu or [0.0] * executors, flows
+    raise ValueError(f"profile {profile.name!r} of type {profile.type} is not one that the embedded simulator runs")
+
+
+def _all_pairs(executors: int, amount: float) -> list[Flow]:
+    if not amount:
+        return []
+    everyone = range(executors)
+    return [(source, destination, amount) for source in everyone for destination in everyone if source != destination]

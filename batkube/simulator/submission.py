@@ -1,0 +1,27 @@
+"""Static jobs: who is submitted when, in which order."""
+
+from collections.abc import Iterable, Sequence
+
+from batkube.batsim.job_id import job_id
+from batkube.batsim.workload import Workload
+from batkube.simulator.dates import nanoseconds
+from batkube.simulator.jobs import SimulatedJob
+
+
+def simulated_jobs(workloads: Iterable[Workload]) -> list[SimulatedJob]:
+    """All jobs, workload by workload, in order of submission: by date, then by id as a string, as Batsim sorts."""
+    jobs = []
+    for workload in workloads:
+        for job in sorted(workload.jobs.values(), key=lambda job: (job.subtime, job.id)):
+            full = job_id(workload.name, job.id)
+            wire = {**job.raw, "id": full}
+            jobs.append(SimulatedJob(full, workload.name, job, workload.profiles[job.profile], wire))
+    return jobs
+
+
+def by_date(jobs: Sequence[SimulatedJob]) -> dict[int, list[SimulatedJob]]:
+    """The jobs of each submission date in nanoseconds. What was due before 0 is submitted at 0."""
+    dates: dict[int, list[SimulatedJob]] = {}
+    for job in jobs:
+        dates.setdefault(max(0, nanoseconds(job.job.subtime)), []).append(job)
+    return dates
