@@ -46,12 +46,14 @@ class Measurement:
 
 def node(number: int) -> dict[str, Any]:
     """A node of 4 cores and 32 GiB, ready."""
+    resources = {"cpu": "4", "memory": "32Gi", "pods": "110"}
     return {
         "apiVersion": "v1",
         "kind": "Node",
         "metadata": {"name": f"node-{number:04}", "labels": {"kubernetes.io/hostname": f"node-{number:04}"}},
         "status": {
-            "capacity": {"cpu": "4", "memory": "32Gi", "pods": "110"},
+            "capacity": resources,
+            "allocatable": resources,
             "conditions": [{"type": "Ready", "status": "True", "reason": "KubeletReady"}],
         },
     }
