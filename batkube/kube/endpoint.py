@@ -31,6 +31,8 @@ Send = Callable[[Message], Awaitable[None]]
 # What is no resource: discovery, OpenAPI, health, version. Gets the path's parts, method, Accept and query.
 Document = Callable[[list[str], str, str, Query], Answer]
 
+DEAF_SECONDS = 5.0  # real seconds
+
 logger = logging.getLogger(__name__)
 
 
@@ -107,9 +109,13 @@ class Endpoint:
         watcher = stream.watcher
         self.watchers[watcher] = None
         loop = asyncio.get_running_loop()
-        timer: asyncio.TimerHandle | None = None
+        task = asyncio.current_task()
+        assert task is not None
+        timers: list[asyncio.TimerHandle] = []
         if stream.timeout_seconds is not None and stream.timeout_seconds > 0:
-            timer = loop.call_later(stream.timeout_seconds, lambda: watcher.finish(self.api.store.revision))
+            timers.append(loop.call_later(stream.timeout_seconds, lambda: watcher.finish(self.api.store.revision)))
+        # Who has not read for so long may never: it gets a moment to take the 410, no more.
+        watcher.fell_behind = lambda: timers.append(loop.call_later(DEAF_SECONDS, task.cancel))
         gone = loop.create_task(_disconnected(receive))
         gone.add_done_callback(lambda _: watcher.finish())
         try:
@@ -124,7 +130,7 @@ class Endpoint:
                     await watcher.wait()
             await send({"type": "http.response.body", "body": b""})
         finally:
-            if timer is not None:
+            for timer in timers:
                 timer.cancel()
             gone.cancel()
             watcher.finish()

@@ -34,7 +34,7 @@ class Listener:
         self._config = uvicorn.Config(
             app,
             log_config=None,
-            log_level="warning",
+            log_level="critical",  # what goes wrong in a request is logged by the application
             access_log=False,
             interface="asgi3",
             lifespan="off",
@@ -97,7 +97,9 @@ class Listener:
 
     def unsent(self) -> bool:
         """Bytes wait in a write buffer for the kernel to take them."""
-        return any(transport.get_write_buffer_size() for transport in self.transports())
+        return any(
+            transport.get_write_buffer_size() and not transport.is_closing() for transport in self.transports()
+        )
 
     def requests_in_work(self) -> int:
         """Requests whose head was read and whose answer is not complete, open streams among them."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import orjson
@@ -75,6 +75,7 @@ class Watcher:
         self._waiter: asyncio.Future[None] | None = None
         self.bookmarks = bookmarks
         self.closed = False  # nothing is added any more
+        self.fell_behind: Callable[[], object] = lambda: None  # called when the client is dropped for not reading
         collection.listeners[self._on_change] = None
 
     @property
@@ -154,6 +155,7 @@ class Watcher:
         self._initial = self._end_mark = None
         self._tail = b'{"type":"ERROR","object":%s}\n' % orjson.dumps(status.to_status())
         self._close()
+        self.fell_behind()
 
     def _close(self) -> None:
         self.closed = True
