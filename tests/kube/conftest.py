@@ -1,0 +1,86 @@
+"""A server on a free port, and clients of it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator
+from typing import Any
+
+import httpx
+import pytest
+
+from batkube.kube.server import ApiServer
+
+EPOCH = 1_767_225_600.0  # 2026-01-01T00:00:00Z
+
+
+class Clock:
+    """Simulated time that a test moves by hand."""
+
+    def __init__(self) -> None:
+        self.seconds = EPOCH
+
+    def now(self) -> float:
+        return self.seconds
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+async def server(clock: Clock) -> AsyncIterator[ApiServer]:
+    server = ApiServer(now=clock.now, seed=7)
+    await server.start()
+    yield server
+    await server.stop()
+
+
+@pytest.fixture
+async def client(server: ApiServer) -> AsyncIterator[httpx.AsyncClient]:
+    async with httpx.AsyncClient(base_url=server.url, trust_env=False, timeout=10) as client:
+        yield client
+
+
+CONFIGMAPS = "/api/v1/namespaces/default/configmaps"
+PODS = "/api/v1/namespaces/default/pods"
+
+
+def config_map(name: str, data: dict[str, str] | None = None, **labels: str) -> dict[str, Any]:
+    return {
+        "kind": "ConfigMap",
+        "apiVersion": "v1",
+        "metadata": {"name": name, "labels": labels},
+        "data": data or {},
+    }
+
+
+def pod(name: str, **labels: str) -> dict[str, Any]:
+    return {
+        "kind": "Pod",
+        "apiVersion": "v1",
+        "metadata": {"name": name, "labels": labels},
+        "spec": {"containers": [{"name": "main", "image": "job"}]},
+    }
+
+
+class Stream:
+    """A watch, read event by event."""
+
+    def __init__(self, response: httpx.Response) -> None:
+        self.response = response
+        self._lines = response.aiter_lines()
+
+    async def next(self) -> dict[str, Any]:
+        event: dict[str, Any] = json.loads(await anext(self._lines))
+        return event
+
+    async def brief(self, count: int) -> list[str]:
+        """The next events as `TYPE name`."""
+        events = [await self.next() for _ in range(count)]
+        return [f"{event['type']} {event['object']['metadata'].get('name', '')}".strip() for event in events]
+
+    async def rest(self) -> list[dict[str, Any]]:
+        """All events up to the end of the stream."""
+        return [json.loads(line) async for line in self._lines]

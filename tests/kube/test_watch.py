@@ -1,0 +1,205 @@
+"""Watches as informers use them: over HTTP, on a real socket."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import httpx
+
+from batkube.kube.server import ApiServer
+
+from .conftest import CONFIGMAPS, PODS, Stream, config_map, pod
+
+
+@asynccontextmanager
+async def watching(client: httpx.AsyncClient, path: str, **params: Any) -> AsyncIterator[Stream]:
+    async with client.stream("GET", path, params={"watch": "true", **params}) as response:
+        assert response.status_code == 200, await response.aread()
+        yield Stream(response)
+
+
+async def test_headers_come_before_the_first_event(server: ApiServer, client: httpx.AsyncClient) -> None:
+    async with watching(client, CONFIGMAPS) as stream:
+        assert stream.response.headers["content-type"] == "application/json"
+        assert stream.response.headers["transfer-encoding"] == "chunked"
+        assert not server.busy()
+
+
+async def test_state_first_then_changes(server: ApiServer, client: httpx.AsyncClient) -> None:
+    server.create("configmaps", config_map("b"))
+    server.create("configmaps", config_map("a"))
+    async with watching(client, CONFIGMAPS) as stream:
+        assert await stream.brief(2) == ["ADDED a", "ADDED b"]
+        server.create("configmaps", config_map("c"))
+        server.update("configmaps", config_map("a", {"x": "1"}))
+        server.delete("configmaps", "b")
+        events = [await stream.next() for _ in range(3)]
+        assert [event["type"] for event in events] == ["ADDED", "MODIFIED", "DELETED"]
+        assert events[1]["object"]["data"] == {"x": "1"}
+        versions = [int(event["object"]["metadata"]["resourceVersion"]) for event in events]
+        assert versions == sorted(versions)
+        assert versions[-1] == server.store.revision
+
+
+async def test_from_a_version_all_changes_since(server: ApiServer, client: httpx.AsyncClient) -> None:
+    server.create("configmaps", config_map("a"))
+    since = server.store.revision
+    server.create("configmaps", config_map("b"))
+    server.delete("configmaps", "a")
+    async with watching(client, CONFIGMAPS, resourceVersion=since) as stream:
+        assert await stream.brief(2) == ["ADDED b", "DELETED a"]
+
+
+async def test_a_version_that_is_forgotten_is_410(client: httpx.AsyncClient) -> None:
+    server = ApiServer(now=lambda: 0.0, history=10)
+    await server.start()
+    try:
+        server.create("configmaps", config_map("a"))
+        since = server.store.revision
+        for number in range(50):
+            server.update("configmaps", config_map("a", {"x": str(number)}))
+        async with httpx.AsyncClient(base_url=server.url, trust_env=False) as other:
+            answer = await other.get(CONFIGMAPS, params={"watch": "true", "resourceVersion": since})
+        assert (answer.status_code, answer.json()["reason"]) == (410, "Expired")
+    finally:
+        await server.stop()
+
+
+async def test_initial_events_end_with_a_marked_bookmark(server: ApiServer, client: httpx.AsyncClient) -> None:
+    server.create("pods", pod("a"))
+    informer = {
+        "sendInitialEvents": "true",
+        "allowWatchBookmarks": "true",
+        "resourceVersionMatch": "NotOlderThan",
+        "timeoutSeconds": "400",
+    }
+    async with watching(client, PODS, **informer) as stream:
+        assert await stream.brief(1) == ["ADDED a"]
+        mark = await stream.next()
+        assert mark["type"] == "BOOKMARK"
+        assert (mark["object"]["kind"], mark["object"]["apiVersion"]) == ("Pod", "v1")
+        assert mark["object"]["metadata"]["annotations"] == {"k8s.io/initial-events-end": "true"}
+        assert mark["object"]["metadata"]["resourceVersion"] == str(server.store.revision)
+        server.create("pods", pod("b"))
+        assert await stream.brief(1) == ["ADDED b"]
+
+
+async def test_a_pod_that_finishes_is_deleted_for_kube_scheduler(server: ApiServer, client: httpx.AsyncClient) -> None:
+    running = server.create("pods", pod("a"))
+    unfinished = "status.phase!=Succeeded,status.phase!=Failed"
+    async with watching(client, "/api/v1/pods", fieldSelector=unfinished) as stream:
+        assert await stream.brief(1) == ["ADDED a"]
+        done = {**running, "status": {**running["status"], "phase": "Succeeded"}}
+        server.update("pods", done, "status")
+        event = await stream.next()
+        assert event["type"] == "DELETED"
+        assert event["object"]["status"]["phase"] == "Pending"  # the state it was last seen in ...
+        assert event["object"]["metadata"]["resourceVersion"] == str(server.store.revision)  # ... dated now
+
+
+async def test_labels_enter_and_leave(server: ApiServer, client: httpx.AsyncClient) -> None:
+    async with watching(client, CONFIGMAPS, labelSelector="on=1") as stream:
+        server.create("configmaps", config_map("a"))
+        server.update("configmaps", config_map("a", on="1"))
+        server.update("configmaps", config_map("a", {"x": "1"}, on="1"))
+        server.update("configmaps", config_map("a", {"x": "1"}))
+        server.delete("configmaps", "a")
+        server.create("configmaps", config_map("b", on="1"))
+        assert await stream.brief(4) == ["ADDED a", "MODIFIED a", "DELETED a", "ADDED b"]
+
+
+async def test_one_namespace_only(server: ApiServer, client: httpx.AsyncClient) -> None:
+    async with watching(client, CONFIGMAPS) as stream:
+        server.create("configmaps", config_map("a"), namespace="kube-system")
+        server.create("configmaps", config_map("b"))
+        assert await stream.brief(1) == ["ADDED b"]
+
+
+async def test_a_timeout_ends_the_stream_in_order(server: ApiServer, client: httpx.AsyncClient) -> None:
+    async with watching(client, CONFIGMAPS, timeoutSeconds=1, allowWatchBookmarks="true") as stream:
+        server.create("configmaps", config_map("a"))
+        events = await stream.rest()
+    assert [event["type"] for event in events] == ["ADDED", "BOOKMARK"]
+    assert events[1]["object"]["metadata"]["resourceVersion"] == str(server.store.revision)
+
+
+async def test_writes_of_one_moment_leave_in_one_piece(server: ApiServer, client: httpx.AsyncClient) -> None:
+    async with watching(client, CONFIGMAPS) as stream:
+        for number in range(100):
+            server.create("configmaps", config_map(f"c{number:02}"))
+        assert server.busy()
+        chunks = stream.response.aiter_raw()
+        assert (await anext(chunks)).count(b'"ADDED"') == 100
+
+
+async def test_stop_ends_watches_at_once(server: ApiServer, client: httpx.AsyncClient) -> None:
+    async with watching(client, CONFIGMAPS) as stream:
+        begin = asyncio.get_running_loop().time()
+        ending = asyncio.create_task(server.stop())
+        assert await stream.rest() == []
+        await ending
+        assert asyncio.get_running_loop().time() - begin < 0.5
+
+
+async def test_a_client_that_leaves_costs_nothing_more(server: ApiServer, client: httpx.AsyncClient) -> None:
+    async with watching(client, CONFIGMAPS):
+        assert len(server.store.collection("configmaps").listeners) == 1
+    for _ in range(100):
+        await asyncio.sleep(0.01)
+        if not server.store.collection("configmaps").listeners:
+            break
+    assert not server.store.collection("configmaps").listeners
+
+
+async def deaf(server: ApiServer, path: str) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+    """A watch whose client reads nothing, not even from its socket."""
+    reader, writer = await asyncio.open_connection("127.0.0.1", server.port, limit=1)
+    writer.write(f"GET {path} HTTP/1.1\r\nHost: x\r\n\r\n".encode())
+    await reader.read(1)
+    writer.transport.pause_reading()  # type: ignore[attr-defined]
+    return reader, writer
+
+
+async def test_who_does_not_read_harms_nobody(server: ApiServer, client: httpx.AsyncClient) -> None:
+    readers = [await deaf(server, f"{CONFIGMAPS}?watch=true") for _ in range(5)]
+    text = "x" * 1000
+    async with watching(client, CONFIGMAPS) as stream:
+        server.create("configmaps", config_map("a"))
+        assert await stream.brief(1) == ["ADDED a"]
+        seen = 0
+        for round_ in range(120):  # 12 000 events of more than 1 kB, read as they come
+            for number in range(100):
+                server.update("configmaps", config_map("a", {"n": f"{round_} {number}", "x": text}))
+            events = await stream.brief(100)
+            seen += events.count("MODIFIED a")
+        assert seen == 12_000
+        # The deaf were dropped: only the one that reads is still served.
+        assert len(server.store.collection("configmaps").listeners) == 1
+    for _, writer in readers:
+        writer.transport.abort()
+
+
+async def test_the_deaf_are_told_410_when_they_listen_again(server: ApiServer) -> None:
+    reader, writer = await deaf(server, f"{CONFIGMAPS}?watch=true")
+    server.create("configmaps", config_map("a"))
+    for number in range(11_000):
+        server.update("configmaps", config_map("a", {"n": str(number), "x": "x" * 1000}))
+        if number % 100 == 0:
+            await asyncio.sleep(0)
+    writer.transport.resume_reading()  # type: ignore[attr-defined]
+    text = await _until_end(reader)
+    assert b'"type":"ERROR"' in text
+    assert b'"reason":"Expired"' in text
+    writer.close()
+
+
+async def _until_end(reader: asyncio.StreamReader) -> bytes:
+    pieces = []
+    while True:
+        piece = await asyncio.wait_for(reader.read(1 << 16), 10)
+        pieces.append(piece)
+        if not piece or piece.endswith(b"0\r\n\r\n"):
+            return b"".join(pieces)
