@@ -1,10 +1,25 @@
 """What is to happen: entries by date."""
 
 from collections.abc import Callable
+from enum import IntEnum
 from heapq import heappop, heappush
 from itertools import count
 
 Action = Callable[[], None]
+
+
+class Rank(IntEnum):
+    """What goes first when several things happen at one date."""
+
+    TASK = 0
+    """A parallel task ends. Batsim counts one that lasts as long as its walltime as done ..."""
+    WALLTIME = 1
+    DELAY = 2
+    """... and a delay that does as stopped."""
+    HOSTS = 3
+    """Hosts go and come, and other external events."""
+    SUBMISSION = 4
+    CALL = 5
 
 
 class Entry:
@@ -29,8 +44,8 @@ class Agenda:
         self._heap: list[tuple[int, int, int, Entry]] = []
         self._numbers = count()
 
-    def add(self, date: int, rank: int, action: Action) -> Entry:
-        """Have ``action`` called at ``date``; what has a lower rank goes first then, and then what was added first."""
+    def add(self, date: int, rank: Rank, action: Action) -> Entry:
+        """Have ``action`` called at ``date``. At one date and rank, what was added first goes first."""
         entry = Entry(date, action)
         heappush(self._heap, (date, rank, next(self._numbers), entry))
         return entry

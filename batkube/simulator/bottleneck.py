@@ -6,7 +6,7 @@ the rate they have, the others go on with what is left (``fair_bottleneck.cpp``)
 
 from collections.abc import Callable, Hashable, Sequence
 
-from batkube.simulator.agenda import Agenda, Entry
+from batkube.simulator.agenda import Agenda, Entry, Rank
 from batkube.simulator.dates import SECOND, nanoseconds
 from batkube.simulator.parallel_task import Demand
 
@@ -40,9 +40,8 @@ class Task:
 class Tasks:
     """All tasks under way, with the date at which each will end in the agenda."""
 
-    def __init__(self, agenda: Agenda, rank: int) -> None:
+    def __init__(self, agenda: Agenda) -> None:
         self._agenda = agenda
-        self._rank = rank
         self._users: dict[Hashable, dict[Task, None]] = {}
         self._touched: dict[Task, None] = {}
 
@@ -51,10 +50,10 @@ class Tasks:
         task = Task(demand, on_end)
         task.started = task.since = now
         if demand.nothing:
-            task.entry = self._agenda.add(now, self._rank, on_end)
+            task.entry = self._agenda.add(now, Rank.TASK, on_end)
         elif demand.latency > 0:
             begins = now + nanoseconds(demand.latency)
-            task.entry = self._agenda.add(begins, 0, lambda: self._begin(task, begins))
+            task.entry = self._agenda.add(begins, Rank.TASK, lambda: self._begin(task, begins))
         else:
             self._begin(task, now)
         return task
@@ -110,10 +109,7 @@ class Tasks:
         task.since = now
         task.rate = rate
         remaining = (1.0 - task.done) / rate
-        task.entry = self._agenda.add(now + nanoseconds(remaining), self._rank, lambda: self._end(task))
-
-    def _end(self, task: Task) -> None:
-        task.on_end()
+        task.entry = self._agenda.add(now + nanoseconds(remaining), Rank.TASK, task.on_end)
 
 
 def fair_rates(demands: Sequence[Demand]) -> list[float]:

@@ -3,18 +3,19 @@
 Every refusal is an InvalidDecision that names the event and the reason.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from batkube.batsim import messages as m
 from batkube.batsim.allocation import parse_intervals
 from batkube.batsim.platform import Host, PlatformError
-from batkube.batsim.profiles import HomogeneousProfile, Profile, parts
+from batkube.batsim.profiles import ComposedProfile, HomogeneousProfile, ParallelProfile, Profile, parse_profile
 from batkube.simulator.dates import is_later, nanoseconds
 from batkube.simulator.engine import Engine
 from batkube.simulator.errors import InvalidDecision
-from batkube.simulator.execution import Execution
+from batkube.simulator.execution import Execution, Placement
 from batkube.simulator.jobs import JobState, SimulatedJob
+from batkube.simulator.parallel_task import Work, storages, work
 from batkube.simulator.registration import Registration
 
 
@@ -33,6 +34,9 @@ class Decisions:
             m.RegisterJob: self._register_job,
             m.Notify: self._notify,
             m.SetJobMetadata: self._set_job_metadata,
+            m.Answer: lambda _: None,
+            m.Query: self._needs_energy,
+            m.SetResourceState: self._needs_energy,
         }
 
     def apply(self, index: int, event: m.Event) -> None:
@@ -67,30 +71,57 @@ class Decisions:
             raise ValueError(f"job {job.id}: alloc: {error}") from None
         if not hosts:
             raise ValueError(f"job {job.id}: alloc: names no host")
-        elements = parts(job.profile, engine.known_profiles(job.workload))
         try:
-            engine.hosts.check(hosts)
-            executors = self._executors(job, hosts, data.mapping, elements)
+            placement = self._placement(job, hosts, data)
             execution = Execution(
-                job.profile,
-                {element.name: element for element in elements},
-                executors,
-                engine.machinery,
-                lambda code: engine.end_by_itself(job, code),
+                job.profile, job.elements, placement, engine.machinery, lambda code: engine.end_by_itself(job, code)
             )
+            execution.prepare()
             engine.hosts.take(job.id, hosts)
         except ValueError as error:
             raise ValueError(f"job {job.id}: {error}") from None
         engine.start(job, hosts, execution)
 
-    def _executors(
-        self, job: SimulatedJob, hosts: Sequence[int], mapping: dict[str, int] | None, elements: Sequence[Profile]
-    ) -> list[Host]:
+    def _placement(self, job: SimulatedJob, numbers: tuple[int, ...], data: m.ExecuteJobData) -> Placement:
+        self._engine.hosts.check(numbers)
+        executors = self._executors(job, numbers, data.mapping)
+        wanted = dict.fromkeys(name for profile in job.elements.values() for name in storages(profile))
+        given = {name: self._storage(name, data.storage_mapping or {}) for name in wanted}
+        io = self._io(data.additional_io_job) if data.additional_io_job is not None else None
+        return Placement(executors, given, io)
+
+    def _storage(self, name: str, mapping: dict[str, int]) -> Host:
+        """The host that a profile calls so: by the mapping, else the only storage host there is."""
+        hosts = self._engine.hosts
+        if name in mapping:
+            hosts.check((mapping[name],))
+            return hosts.all[mapping[name]].host
+        storage = self._engine.resources.storage
+        if len(storage) != 1:
+            raise ValueError(f"storage_mapping: says nothing of {name!r}, and there are {len(storage)} storage hosts")
+        return storage[0]
+
+    def _io(self, raw: dict[str, Any]) -> tuple[list[Host], Work]:
+        """An additional I/O job: a parallel profile on hosts of its own."""
+        hosts = self._engine.hosts
+        try:
+            numbers = parse_intervals(str(raw.get("alloc")))
+            hosts.check(numbers)
+            profile = parse_profile(str(raw.get("profile_name")), raw.get("profile"))
+            if not isinstance(profile, ParallelProfile | HomogeneousProfile):
+                raise ValueError(f"profile: expected a parallel one, not {profile.type!r}")
+            if isinstance(profile, ParallelProfile) and profile.executors != len(numbers):
+                raise ValueError(f"profile: is made for {profile.executors} hosts, not {len(numbers)}")
+        except ValueError as error:
+            raise ValueError(f"additional_io_job: {error}") from None
+        return [hosts.all[number].host for number in numbers], work(profile, len(numbers))
+
+    def _executors(self, job: SimulatedJob, hosts: Sequence[int], mapping: dict[str, int] | None) -> list[Host]:
         """The host of each executor."""
         wanted = job.job.res
         places = [self._engine.hosts.all[number].host for number in hosts]
         if mapping is None:
-            if len(hosts) != wanted and not _any_size(elements):
+            if len(hosts) != wanted and not _any_size(job.elements.values()):
                 raise ValueError(f"alloc: {len(hosts)} hosts for a job that asks for {wanted}, and no mapping")
             return places
         if len(mapping) != wanted:
@@ -123,6 +154,9 @@ class Decisions:
     def _set_job_metadata(self, data: m.SetJobMetadataData) -> None:
         self._job(data.job_id).metadata = data.metadata
 
+    def _needs_energy(self, data: m.QueryData | m.ResourceStateData) -> None:
+        raise ValueError("energy is not simulated (Batsim aborts without its option -E)")
+
     # Time
 
     def _call_me_later(self, data: m.CallMeLaterData) -> None:
@@ -152,10 +186,12 @@ _STATES = {
 }
 
 
-def _any_size(elements: Sequence[Profile]) -> bool:
+def _any_size(elements: Iterable[Profile]) -> bool:
     """Whether the job may run on any number of hosts: its amounts are totals, which any number may share."""
-    leaves = [element for element in elements if element.type != "composed"]
-    return all(isinstance(leaf, HomogeneousProfile) and leaf.total for leaf in leaves)
+    return all(
+        isinstance(element, ComposedProfile) or (isinstance(element, HomogeneousProfile) and element.total)
+        for element in elements
+    )
 
 
 def _at_most_one_option(data: m.ExecuteJobData) -> None:
@@ -163,5 +199,3 @@ def _at_most_one_option(data: m.ExecuteJobData) -> None:
     given += list(data.model_extra or {})
     if len(given) > 1:
         raise ValueError(f"job {data.job_id}: Batsim takes one further member at most, not {' and '.join(given)}")
-    if data.additional_io_job is not None:
-        raise ValueError(f"job {data.job_id}: the embedded simulator does not know additional_io_job")

@@ -1,6 +1,6 @@
 """The simulated world: jobs run on hosts, and time jumps from one thing that happens to the next."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 
 from batkube.batsim.allocation import format_intervals
 from batkube.batsim.external_events import AVAILABLE, UNAVAILABLE, ExternalEvent
@@ -16,24 +16,18 @@ from batkube.batsim.messages import (
     RequestedCall,
 )
 from batkube.batsim.platform import Platform
-from batkube.batsim.profiles import Profile
 from batkube.batsim.routing import Router
 from batkube.batsim.workload import Workload
 from batkube.simulator import outbox
-from batkube.simulator.agenda import Agenda
+from batkube.simulator.agenda import Agenda, Rank
 from batkube.simulator.dates import nanoseconds, seconds
 from batkube.simulator.execution import Execution, Machinery
 from batkube.simulator.hosts import Hosts
 from batkube.simulator.jobs import JobState, SimulatedJob
+from batkube.simulator.known_profiles import KnownProfiles
 from batkube.simulator.options import Options
 from batkube.simulator.outbox import Outbox
 from batkube.simulator.submission import by_date, simulated_jobs
-
-# Ranks in the agenda, for what happens at one date. The end of work has 1 (execution.END_OF_WORK).
-WALLTIME = 0
-HOST_CHANGE = 2
-SUBMISSION = 3
-CALL = 4
 
 WALLTIME_REACHED = -1
 """The return code of a job beyond its walltime."""
@@ -53,8 +47,7 @@ class Engine:
         self.machinery = Machinery(self.agenda, Router(platform), lambda: self.now)
         self.jobs: dict[str, SimulatedJob] = {}
         """All that were ever known, static ones from the beginning, by full id."""
-        self.profiles: dict[str, dict[str, Profile]] = {w.name: dict(w.used_profiles) for w in workloads}
-        """By workload and name, those that are known now."""
+        self.profiles = KnownProfiles(workloads, reuse=options.profile_reuse)
         self.ended: list[SimulatedJob] = []
         """In order of completion and rejection."""
         self.calls = 0
@@ -102,13 +95,15 @@ class Engine:
 
     def _plan_submissions(self, workloads: Iterable[Workload]) -> None:
         jobs = simulated_jobs(workloads)
-        self.jobs.update((job.id, job) for job in jobs)
+        for job in jobs:
+            self.jobs[job.id] = job
+            self.profiles.use(job.workload, job.elements)
         dates = by_date(jobs)
         if workloads and not dates:
             dates = {0: []}
         self._static_dates = len(dates)
         for date, due in dates.items():
-            self.agenda.add(date, SUBMISSION, lambda due=due: self._submit_static(due))  # type: ignore[misc]
+            self.agenda.add(date, Rank.SUBMISSION, lambda due=due: self._submit_static(due))  # type: ignore[misc]
 
     def _submit_static(self, jobs: Iterable[SimulatedJob]) -> None:
         for job in jobs:
@@ -143,7 +138,7 @@ class Engine:
         job.execution = execution
         if job.job.walltime is not None:
             end = self.now + nanoseconds(job.job.walltime)
-            job.walltime = self.agenda.add(end, WALLTIME, lambda: self._walltime(job))
+            job.walltime = self.agenda.add(end, Rank.WALLTIME, lambda: self._walltime(job))
         execution.start()
 
     def end_by_itself(self, job: SimulatedJob, code: int) -> None:
@@ -185,6 +180,7 @@ class Engine:
     def reject(self, job: SimulatedJob) -> None:
         """The job will never run."""
         job.state = JobState.REJECTED
+        self.profiles.release(job.workload, job.elements)
         self._live -= 1
         self.ended.append(job)
 
@@ -193,7 +189,7 @@ class Engine:
     def call_later(self, date: int) -> None:
         """REQUESTED_CALL at ``date``."""
         self.calls += 1
-        self.agenda.add(date, CALL, self._call)
+        self.agenda.add(date, Rank.CALL, self._call)
 
     def _call(self) -> None:
         self.calls -= 1
@@ -203,9 +199,9 @@ class Engine:
         self._external_dates = len(events) or 1
         for event in events:
             date = nanoseconds(event.timestamp)
-            self.agenda.add(date, HOST_CHANGE, lambda event=event: self._external(event))  # type: ignore[misc]
+            self.agenda.add(date, Rank.HOSTS, lambda event=event: self._external(event))  # type: ignore[misc]
         if not events:
-            self.agenda.add(0, HOST_CHANGE, self._external_done)
+            self.agenda.add(0, Rank.HOSTS, self._external_done)
 
     def _external(self, event: ExternalEvent) -> None:
         if event.type in (UNAVAILABLE, AVAILABLE):
@@ -230,7 +226,6 @@ class Engine:
 
     def forget(self, job_id: str) -> None:
         """The completion of the job has been told."""
-        self.jobs[job_id].announced = True
-
-    def known_profiles(self, workload: str) -> Mapping[str, Profile]:
-        return self.profiles.get(workload, {})
+        job = self.jobs[job_id]
+        job.announced = True
+        self.profiles.release(job.workload, job.elements)

@@ -1,22 +1,20 @@
 """A job that runs: its profile played element by element on its hosts."""
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from batkube.batsim.messages import LeafProgress, Progress, SequenceProgress
 from batkube.batsim.platform import Host
 from batkube.batsim.profiles import ComposedProfile, DelayProfile, Profile
 from batkube.batsim.routing import Router
-from batkube.simulator.agenda import Agenda, Entry
+from batkube.simulator.agenda import Agenda, Entry, Rank
 from batkube.simulator.bottleneck import Task, Tasks
 from batkube.simulator.dates import SECOND, nanoseconds
-from batkube.simulator.parallel_task import demand, work
+from batkube.simulator.parallel_task import Demand, Work, demand, storages, work
 
 KILLED_IN_DELAY = -1
 KILLED_IN_TASK = -2
 """Return codes of a killed job, by what was running."""
-
-END_OF_WORK = 1
-"""Rank, in the agenda, of the end of a delay or task: after walltimes, so that an equal length counts as reached."""
 
 
 class Machinery:
@@ -26,7 +24,7 @@ class Machinery:
         self.agenda = agenda
         self.router = router
         self.now = clock
-        self.tasks = Tasks(agenda, END_OF_WORK)
+        self.tasks = Tasks(agenda)
 
 
 class _Sequence:
@@ -48,23 +46,35 @@ class _Sequence:
         return self.index >= len(self.profile.seq) * self.profile.repeat
 
 
-class Execution:
-    """Plays ``profile`` on ``executors``, one host each, and calls ``on_end`` with the return code.
+@dataclass(frozen=True, slots=True)
+class Placement:
+    """Where a job runs."""
 
-    Construction starts nothing: ``start`` does. Raises ValueError for what cannot be simulated.
+    executors: Sequence[Host]
+    """The host of each."""
+    storages: Mapping[str, Host] = field(default_factory=dict)
+    """By the name that profiles call them."""
+    io: tuple[Sequence[Host], Work] | None = None
+    """Hosts and work of an additional I/O job, which is part of every parallel task."""
+
+
+class Execution:
+    """Plays ``profile``, whose elements are in ``profiles``, and calls ``on_end`` with the return code.
+
+    Construction starts nothing: ``start`` does.
     """
 
     def __init__(
         self,
         profile: Profile,
         profiles: Mapping[str, Profile],
-        executors: Sequence[Host],
+        placement: Placement,
         machinery: Machinery,
         on_end: Callable[[int], None],
     ) -> None:
         self._profile = profile
         self._profiles = profiles
-        self._executors = executors
+        self._placement = placement
         self._machinery = machinery
         self._on_end = on_end
         self._sequences: list[_Sequence] = []
@@ -72,8 +82,27 @@ class Execution:
         self._began = 0
         self._delay: Entry | None = None
         self._task: Task | None = None
+        self._demands: dict[str, Demand] = {}
+
+    def prepare(self) -> None:
+        """Work out what the parallel tasks ask for. Raises PlatformError where the platform has no route for one."""
+        placement = self._placement
+        for name, profile in self._profiles.items():
+            if isinstance(profile, DelayProfile | ComposedProfile):
+                continue
+            executors = list(placement.executors)
+            flops, flows = work(profile, len(executors))
+            executors += [placement.storages[storage] for storage in storages(profile)]
+            if placement.io is not None:
+                hosts, (io_flops, io_flows) = placement.io
+                first = len(executors)
+                executors += hosts
+                flops = [*flops, *io_flops]
+                flows = flows + [(first + source, first + to, amount) for source, to, amount in io_flows]
+            self._demands[name] = demand(executors, flops, flows, self._machinery.router)
 
     def start(self) -> None:
+        """Begin, now. After ``prepare``."""
         self._play(self._profile)
 
     def _play(self, profile: Profile) -> None:
@@ -85,11 +114,9 @@ class Execution:
         self._leaf = profile
         self._began = now
         if isinstance(profile, DelayProfile):
-            self._delay = machinery.agenda.add(now + nanoseconds(profile.delay), END_OF_WORK, self._leaf_ends)
+            self._delay = machinery.agenda.add(now + nanoseconds(profile.delay), Rank.DELAY, self._leaf_ends)
         else:
-            flops, flows = work(profile, len(self._executors))
-            wanted = demand(self._executors, flops, flows, machinery.router)
-            self._task = machinery.tasks.start(wanted, now, self._leaf_ends)
+            self._task = machinery.tasks.start(self._demands[profile.name], now, self._leaf_ends)
 
     def _leaf_ends(self) -> None:
         self._clear()

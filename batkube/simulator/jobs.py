@@ -31,7 +31,8 @@ class SimulatedJob:
     """``WORKLOAD!NAME``."""
     workload: str
     job: Job
-    profile: Profile
+    elements: dict[str, Profile]
+    """Its profile and all it is composed of, by name."""
     wire: dict[str, Any]
     """The job as JOB_SUBMITTED shows it."""
     state: JobState = JobState.NOT_SUBMITTED
@@ -49,3 +50,7 @@ class SimulatedJob:
     announced: bool = False
     """Its completion has been told: Batsim forgets such a job."""
     metadata: str = ""
+
+    @property
+    def profile(self) -> Profile:
+        return self.elements[self.job.profile]

@@ -9,8 +9,12 @@ from dataclasses import dataclass, field
 
 from batkube.batsim.platform import Host
 from batkube.batsim.profiles import (
+    ComposedProfile,
+    DataStagingProfile,
+    DelayProfile,
     HomogeneousProfile,
     ParallelProfile,
+    PfsProfile,
     Profile,
 )
 from batkube.batsim.routing import Router
@@ -78,20 +82,49 @@ def demand(executors: Sequence[Host], flops: Sequence[float], flows: Iterable[Fl
     return result
 
 
-def work(profile: Profile, executors: int) -> tuple[Sequence[float], list[Flow]]:
-    """The flops of each executor and the flows between them that a parallel profile stands for.
+Work = tuple[Sequence[float], list[Flow]]
+"""The flops of each executor, and the flows between them."""
 
-    Raises ValueError for a profile of another kind.
+_SUPPORTED = (DelayProfile, ComposedProfile, HomogeneousProfile, ParallelProfile, PfsProfile, DataStagingProfile)
+
+
+def check_supported(profiles: Iterable[Profile]) -> None:
+    """Raise ValueError for the first profile that the embedded simulator cannot run."""
+    for profile in profiles:
+        if not isinstance(profile, _SUPPORTED):
+            raise ValueError(
+                f"profile {profile.name!r}: type: the embedded simulator has no {profile.type}, Batsim has"
+            )
+
+
+def work(profile: Profile, executors: int) -> Work:
+    """What a parallel profile stands for on so many executors.
+
+    Storage hosts count as further executors behind them: the one that a PfsProfile names, or source and destination of
+    a DataStagingProfile.
     """
     if isinstance(profile, HomogeneousProfile):
         share = executors if profile.total else 1
         return [profile.cpu / share] * executors, _all_pairs(executors, profile.com / share)
     if isinstance(profile, ParallelProfile):
-        if profile.executors != executors:
-            raise ValueError(f"profile {profile.name!r} is made for {profile.executors} executors, not {executors}")
         flows = [(index // executors, index % executors, amount) for index, amount in enumerate(profile.com) if amount]
         return profile.cpu or [0.0] * executors, flows
-    raise ValueError(f"profile {profile.name!r} of type {profile.type} is not one that the embedded simulator runs")
+    if isinstance(profile, PfsProfile):
+        # Each executor for itself reads and writes all of the bytes.
+        reads = [(executors, executor, profile.bytes_to_read) for executor in range(executors)]
+        writes = [(executor, executors, profile.bytes_to_write) for executor in range(executors)]
+        return [0.0] * (executors + 1), reads + writes
+    assert isinstance(profile, DataStagingProfile), profile
+    return [0.0] * (executors + 2), [(executors, executors + 1, profile.nb_bytes)]
+
+
+def storages(profile: Profile) -> tuple[str, ...]:
+    """The storages that a profile names, in the order in which ``work`` counts them."""
+    if isinstance(profile, PfsProfile):
+        return (profile.storage,)
+    if isinstance(profile, DataStagingProfile):
+        return (profile.source, profile.destination)
+    return ()
 
 
 def _all_pairs(executors: int, amount: float) -> list[Flow]:

@@ -6,7 +6,8 @@ from batkube.batsim.job_id import split_job_id
 from batkube.batsim.profiles import ComposedProfile, UnknownProfile, parse_profile
 from batkube.batsim.workload import check_size, job_parts, parse_job
 from batkube.simulator.engine import Engine
-from batkube.simulator.jobs import JobState, SimulatedJob
+from batkube.simulator.jobs import SimulatedJob
+from batkube.simulator.parallel_task import check_supported
 
 
 class Registration:
@@ -40,9 +41,6 @@ class Registration:
     def profile(self, workload: str, name: str, raw: dict[str, Any]) -> None:
         """REGISTER_PROFILE."""
         self._check_open()
-        known = self._engine.profiles.setdefault(workload, {})
-        if name in known:
-            raise ValueError(f"workload {workload} has a profile {name!r} already")
         try:
             profile = parse_profile(name, raw)
         except ValueError as error:
@@ -51,7 +49,8 @@ class Registration:
             raise ValueError(f"profile {name!r}: type: {profile.type!r} is no profile type")
         if isinstance(profile, ComposedProfile):
             raise ValueError(f"profile {name!r}: Batsim crashes on a composed profile that is registered at run time")
-        known[name] = profile
+        check_supported([profile])
+        self._engine.profiles.add(workload, profile)
 
     def job(self, job_id: str, raw: dict[str, Any]) -> None:
         """REGISTER_JOB."""
@@ -65,14 +64,15 @@ class Registration:
         if raw.get("id") not in (job_id, name):
             raise ValueError(f"job {job_id}: id: expected {job_id}, not {raw.get('id')!r}")
         try:
+            engine.profiles.check_name(workload, raw.get("profile"))
             job = parse_job({**raw, "id": name})
-            elements = job_parts(job, engine.profiles[workload])
+            elements = job_parts(job, engine.profiles.of(workload))
             check_size(job, elements)
         except ValueError as error:
             raise ValueError(f"job {job_id}: {error}") from None
-        simulated = SimulatedJob(job_id, workload, job, engine.profiles[workload][job.profile], {**raw, "id": job_id})
-        assert simulated.state is JobState.NOT_SUBMITTED
-        engine.jobs[job_id] = simulated
+        by_name = {profile.name: profile for profile in elements}
+        engine.jobs[job_id] = simulated = SimulatedJob(job_id, workload, job, by_name, {**raw, "id": job_id})
+        engine.profiles.use(workload, by_name)
         engine.submit(simulated, announce=engine.options.acknowledge_dynamic_jobs)
 
     def _check_open(self) -> None:
