@@ -35,6 +35,8 @@ class Host:
     cores: int | None = None
     """Cores by the platform file; unknown where only Batsim's messages are at hand."""
     properties: dict[str, str] = field(default_factory=dict)
+    zone_properties: dict[str, str] = field(default_factory=dict)
+    """Those of the zones that hold it; they become labels only."""
     zones: tuple[str, ...] = ()
     """The zones that hold the host, outermost first."""
 
@@ -59,10 +61,10 @@ def node(host: Host, name: str, *, exclusive: bool, now: str) -> dict[str, Any]:
         labels["topology.kubernetes.io/zone"] = label_value(host.zones[-1])
     if len(host.zones) > 1:
         labels["topology.kubernetes.io/region"] = label_value(host.zones[-2])
-    for key, value in sorted(host.properties.items()):
+    for key, value in sorted({**host.zone_properties, **host.properties}.items()):
         if key in _NOT_LABELS:
             continue
-        if "/" in key and value.isdecimal():
+        if "/" in key and value.isdecimal() and key in host.properties:
             capacity[key] = value
         else:
             labels[_label_key(key)] = label_value(value)

@@ -1,0 +1,94 @@
+"""The kubelet's part of the API: what becomes of pods once they have a node."""
+
+from typing import Any
+
+from batkube.bridge import hosts, pods
+from batkube.bridge.time import SimulatedTime
+from batkube.kube.server import ApiServer
+from batkube.kube.status import ApiError
+
+JSON = dict[str, Any]
+
+KILLED_BY_SIGKILL = 137
+"""Exit code of a container that was killed: 128 + SIGKILL."""
+
+
+class Kubelet:
+    """Writes phases and conditions into the store, in simulated time. A pod that is gone is passed over."""
+
+    def __init__(self, server: ApiServer, time: SimulatedTime) -> None:
+        self._server = server
+        self._time = time
+
+    def start(self, name: str) -> None:
+        """The pod's process runs from now on."""
+        if pod := self._pod(name):
+            self._write(pods.running(pod, self._time.rfc3339()))
+
+    def succeed(self, name: str) -> None:
+        """The process has ended well."""
+        self._end(name, exit_code=0, reason="Completed")
+
+    def fail(self, name: str, return_code: int) -> None:
+        """The process has ended with an error."""
+        self._end(name, exit_code=return_code & 0xFF or 1, reason="Error")
+
+    def exceed_deadline(self, name: str) -> None:
+        """The walltime is over; the kubelet's words for ``activeDeadlineSeconds``."""
+        message = "Pod was active on the node longer than the specified deadline"
+        self._end(name, exit_code=KILLED_BY_SIGKILL, reason="DeadlineExceeded", message=message)
+
+    def kill(self, name: str, why: str) -> None:
+        """The process was killed: a pod that is being deleted goes away for good, another fails."""
+        pod = self._pod(name)
+        if pod is None:
+            return
+        if pod["metadata"].get("deletionTimestamp"):
+            self.remove(name)
+        else:
+            self._end(name, exit_code=KILLED_BY_SIGKILL, reason="Killed", message=why)
+
+    def remove(self, name: str) -> None:
+        """Take the pod out of the API at once (grace period 0)."""
+        if self._pod(name):
+            self._server.delete("pods", name, pods.NAMESPACE, grace_seconds=0)
+
+    def set_ready(self, node: str, ready: bool) -> None:
+        """The host is up, or unavailable: condition Ready, and the taints of an unreachable node."""
+        now = self._time.rfc3339()
+        current = self._server.get("nodes", node)
+        taints = [] if ready else hosts.unreachable_taints(now)
+        others = [
+            taint
+            for taint in current.get("spec", {}).get("taints", [])
+            if taint["key"] != "node.kubernetes.io/unreachable"
+        ]
+        spec = {**current.get("spec", {}), "taints": others + taints}
+        tainted = self._server.update("nodes", {**current, "spec": spec})
+        status = {**tainted["status"], "conditions": [hosts.ready_condition(ready, now)]}
+        self._server.update("nodes", {**tainted, "status": status}, "status")
+
+    def set_allocatable(self, node: str, allocatable: dict[str, str]) -> None:
+        """What the node offers to pods."""
+        current = self._server.get("nodes", node)
+        status = {**current["status"], "allocatable": allocatable}
+        self._server.update("nodes", {**current, "status": status}, "status")
+
+    def _end(self, name: str, *, exit_code: int, reason: str, message: str = "") -> None:
+        pod = self._pod(name)
+        if pod is None:
+            return
+        self._write(pods.ended(pod, self._time.rfc3339(), exit_code=exit_code, reason=reason, message=message))
+        if pod["metadata"].get("deletionTimestamp"):
+            self.remove(name)
+
+    def _write(self, pod: JSON) -> None:
+        self._server.update("pods", pod, "status")
+
+    def _pod(self, name: str) -> JSON | None:
+        try:
+            return self._server.get("pods", name, pods.NAMESPACE)
+        except ApiError as error:
+            if error.code == 404:
+                return None
+            raise

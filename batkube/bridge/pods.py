@@ -1,0 +1,124 @@
+"""Jobs as Pods: what is created when a job is submitted, and what a kubelet would write later."""
+
+from typing import Any
+
+from batkube.bridge.errors import InputError
+from batkube.bridge.jobs import Job
+from batkube.bridge.names import label_value
+from batkube.kube.patch import strategic
+from batkube.kube.resources import ResourceType
+from batkube.kube.status import ApiError
+
+JSON = dict[str, Any]
+
+JOB_LABEL = "batkube.io/job"
+"""Label: the same for all pods of one job; a valid label value made of the job's id."""
+JOB_ANNOTATION = "batkube.io/job-id"
+"""Annotation: Batsim's id of the job."""
+GANG_SIZE = "batkube.io/gang-size"
+"""Annotation: how many pods of this job start together."""
+PROFILE_ANNOTATION = "batkube.io/profile"
+WALLTIME_ANNOTATION = "batkube.io/walltime"
+"""Annotation: seconds after which the job is killed; what a user would have told a batch scheduler."""
+
+NAMESPACE = "default"
+CONTAINER = "job"
+GPU = "nvidia.com/gpu"
+
+
+def pods_of(job: Job, resource: ResourceType, *, requests: dict[str, str], priority_class: str | None) -> list[JSON]:
+    """The pods of ``job``. ``requests`` is what each asks for; ``resource`` is the type of pods.
+
+    Raises InputError where the job's own ``pod`` fragment cannot be merged.
+    """
+    annotations = {JOB_ANNOTATION: job.id, PROFILE_ANNOTATION: job.profile}
+    if len(job.pods) > 1:
+        annotations[GANG_SIZE] = str(len(job.pods))
+    spec: JSON = {
+        "schedulerName": job.scheduler,
+        "restartPolicy": "Never",
+        "containers": [{"name": CONTAINER, "image": "batkube.io/job", "resources": {"requests": requests}}],
+    }
+    if job.walltime is not None:
+        annotations[WALLTIME_ANNOTATION] = f"{job.walltime:g}"
+        if job.walltime >= 1:
+            spec["activeDeadlineSeconds"] = min(int(job.walltime), 2**31 - 1)
+    if job.wishes.node_selector:
+        spec["nodeSelector"] = job.wishes.node_selector
+    if priority_class:
+        spec["priorityClassName"] = priority_class
+    template: JSON = {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {"labels": {**job.wishes.labels, JOB_LABEL: label_value(job.id)}, "annotations": annotations},
+        "spec": spec,
+    }
+    if job.wishes.pod:
+        try:
+            template = strategic.apply(template, job.wishes.pod, resource)
+        except (ApiError, TypeError, ValueError) as error:
+            raise InputError(f"job {job.id}: pod: {error}") from None
+    return [{**template, "metadata": {**template["metadata"], "name": name}} for name in job.pods]
+
+
+def running(pod: JSON, now: str) -> JSON:
+    """The pod's status when its process starts, as a kubelet writes it."""
+    return {
+        **pod,
+        "status": {
+            **pod.get("status", {}),
+            "phase": "Running",
+            "startTime": now,
+            "conditions": _conditions(pod, now, ready=True),
+            "containerStatuses": [_container(pod, {"running": {"startedAt": now}}, started=True)],
+        },
+    }
+
+
+def ended(pod: JSON, now: str, *, exit_code: int, reason: str, message: str = "") -> JSON:
+    """The pod's status when its process has ended: Succeeded with exit code 0, else Failed.
+
+    ``reason`` is the container's (``Completed``, ``Error``); with a ``message`` it is the pod's own as well.
+    """
+    status = pod.get("status", {})
+    started = status.get("startTime", now)
+    terminated: JSON = {"exitCode": exit_code, "reason": reason, "startedAt": started, "finishedAt": now}
+    new = {
+        **status,
+        "phase": "Succeeded" if exit_code == 0 else "Failed",
+        "startTime": started,
+        "conditions": _conditions(pod, now, ready=False),
+        "containerStatuses": [_container(pod, {"terminated": terminated}, started=False)],
+    }
+    if message:
+        new |= {"reason": reason, "message": message}
+    return {**pod, "status": new}
+
+
+def _container(pod: JSON, state: JSON, *, started: bool) -> JSON:
+    container = pod["spec"]["containers"][0]
+    return {
+        "name": container["name"],
+        "image": container["image"],
+        "imageID": "",
+        "ready": started,
+        "started": started,
+        "restartCount": 0,
+        "state": state,
+        "lastState": {},
+    }
+
+
+def _conditions(pod: JSON, now: str, *, ready: bool) -> list[JSON]:
+    """The kubelet's conditions beside those of others; a transition is dated only where the status changes."""
+    conditions = {condition["type"]: condition for condition in pod.get("status", {}).get("conditions", [])}
+    for kind in ("Initialized", "Ready", "ContainersReady"):
+        truth = "True" if ready or kind == "Initialized" else "False"
+        old = conditions.get(kind)
+        if old is not None and old["status"] == truth:
+            continue
+        new: JSON = {"type": kind, "status": truth, "lastProbeTime": None, "lastTransitionTime": now}
+        if not ready:
+            new["reason"] = "PodCompleted"
+        conditions[kind] = new
+    return list(conditions.values())
