@@ -1,0 +1,30 @@
+"""Jobs that have ended, as rows of Batsim's ``jobs.csv``."""
+
+from collections.abc import Iterable
+
+from batkube.batsim.allocation import format_intervals
+from batkube.batsim.outputs import REJECTED, JobRecord
+from batkube.bridge.job_control import SUCCESS
+from batkube.bridge.jobs import Job, JobState
+
+
+def job_records(ended: Iterable[Job]) -> list[JobRecord]:
+    """One record a job, in the order given."""
+    return [_record(job) for job in ended]
+
+
+def _record(job: Job) -> JobRecord:
+    ran = job.state is JobState.ENDED
+    return JobRecord(
+        job_id=job.name,
+        workload_name=job.workload,
+        profile=job.profile,
+        submission_time=job.subtime,
+        requested_number_of_resources=job.resources,
+        requested_time=job.walltime,
+        success=job.batsim_state == SUCCESS,
+        final_state=job.batsim_state if ran else REJECTED,
+        starting_time=job.starting_time if ran else None,
+        finish_time=job.finish_time if ran else None,
+        allocated_resources=format_intervals(sorted(set(job.hosts))) if ran else "",
+    )

@@ -1,0 +1,146 @@
+"""Knowing that the schedulers have nothing left to do at this date.
+
+A scheduler that runs on this machine is observed: ours by its pid, a stranger by the pid at the other end of its
+connection. For one out of sight silence has to do, and the results say so.
+"""
+
+import asyncio
+import socket
+import time
+from typing import Protocol
+
+from batkube.bridge.errors import RunFailed
+from batkube.clock.oracle import IdleOracle
+from batkube.clock.peers import peer_pid
+from batkube.kube.server import ApiServer
+from batkube.results.manifest import Rest as RestCounts
+from batkube.settings import StepSettings
+
+POLL = 0.02
+"""Real seconds between two looks at what nothing notifies us of."""
+STARTUP_SILENCE = 0.5
+"""Real seconds without a request after which a scheduler at rest has started up.
+
+client-go polls each 100 ms whether its caches are filled (``cache.WaitForCacheSync``), and asleep in between it looks
+as if it were done.
+"""
+
+
+class Rest(Protocol):
+    """What the step loop needs to know."""
+
+    async def wait(self) -> None:
+        """Return when the schedulers are at rest. Raises RunFailed where that cannot be established."""
+
+
+class SchedulersAtRest:
+    """Rest of the scheduler that was started here (``pid``), or else of all clients of the server."""
+
+    def __init__(self, server: ApiServer, settings: StepSettings, pid: int | None) -> None:
+        self.counts = RestCounts()
+        self._server = server
+        self._settings = settings
+        self._pid = pid
+        self._oracle = IdleOracle(server)
+        self._peers: dict[tuple[str, int], int | None] = {}
+        """The process at each connection's other end; None for one out of sight."""
+        self._started = False
+        if pid is not None:
+            self._oracle.add(pid)
+
+    def close(self) -> None:
+        """Let go of what the observation holds open."""
+        self._oracle.close()
+
+    async def wait(self) -> None:
+        """Return when the schedulers are at rest; the first time only when one has started up."""
+        if not self._started:
+            await self._asked_for_pods()
+            await self._at_rest()
+            await self._silent(STARTUP_SILENCE)
+            self._started = True
+        await self._at_rest()
+        while not self._in_sight():
+            if await self._silent(self._settings.quiet_period):
+                self.counts.quiet_period += 1
+                return
+            await self._at_rest()
+        self.counts.observed += 1
+
+    async def _at_rest(self) -> None:
+        """As far as it can be observed."""
+        while True:
+            self._follow_peers()
+            verdict = await self._oracle.at_rest(timeout=self._settings.rest_timeout)
+            if verdict.idle:
+                return
+            if not verdict.gone:
+                self.counts.not_established += 1
+                limit = f"{self._settings.rest_timeout:g} s"
+                raise RunFailed(f"the scheduler did not come to rest within {limit}: {verdict.reason}")
+            if self._pid is not None:
+                # Its end is told by whoever waits for the process, with exit code and last words.
+                await asyncio.Event().wait()
+            self._forget_peers()
+
+    def _in_sight(self) -> bool:
+        if self._pid is not None:
+            return True
+        self._follow_peers()
+        return bool(self._peers) and None not in self._peers.values()
+
+    def _follow_peers(self) -> None:
+        """Observe the processes at the other end of the open connections, where we did not start the scheduler."""
+        if self._pid is not None:
+            return
+        remote = {}
+        for connection in self._server.connections():
+            try:
+                remote[connection.getpeername()[:2]] = connection
+            except OSError:
+                continue
+        for address in [address for address in self._peers if address not in remote]:
+            del self._peers[address]
+        for address, connection in remote.items():
+            if address not in self._peers:
+                self._peers[address] = self._observe(connection)
+
+    def _observe(self, connection: socket.socket) -> int | None:
+        pid = peer_pid(connection)
+        if pid is not None and pid not in self._peers.values():
+            self._oracle.add(pid)
+        return pid
+
+    def _forget_peers(self) -> None:
+        """Look anew who is there: one of the observed processes has ended."""
+        for pid in {pid for pid in self._peers.values() if pid is not None}:
+            self._oracle.remove(pid)
+        self._peers.clear()
+
+    async def _silent(self, seconds: float) -> bool:
+        """Wait for ``seconds`` of real time without a request. False where requests come for longer than we wait."""
+        start = changed = time.monotonic()
+        count = self._server.requests.total()
+        while (now := time.monotonic()) - changed < seconds:
+            if now - start > self._settings.rest_timeout:
+                self.counts.not_established += 1
+                raise RunFailed(f"requests did not stop within {self._settings.rest_timeout:g} s")
+            await asyncio.sleep(min(POLL, seconds))
+            if self._server.requests.total() != count:
+                count, changed = self._server.requests.total(), time.monotonic()
+        return not self._server.busy()
+
+    async def _asked_for_pods(self) -> None:
+        """Return when a scheduler has listed or watched pods. One started here must not idle without doing so."""
+        start = busy = time.monotonic()
+        while not (self._server.requests["list", "pods"] or self._server.requests["watch", "pods"]):
+            await asyncio.sleep(POLL)
+            if self._pid is None:
+                continue
+            now = time.monotonic()
+            if not self._oracle.look().idle:
+                busy = now
+            if now - busy > self._settings.patience:
+                raise RunFailed(f"the scheduler has not asked for pods, and has been idle for {now - busy:.0f} s")
+            if now - start > self._settings.startup_timeout:
+                raise RunFailed(f"the scheduler has not asked for pods within {now - start:.0f} s")

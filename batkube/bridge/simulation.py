@@ -1,0 +1,236 @@
+"""One simulation: Batsim's messages change the cluster; what schedulers do to it becomes the replies."""
+
+import logging
+from collections.abc import Sequence
+from typing import Any
+
+from batkube.batsim import messages
+from batkube.batsim.allocation import parse_intervals
+from batkube.batsim.platform import Platform
+from batkube.bridge.cluster import Cluster
+from batkube.bridge.errors import InputError, InvariantBroken
+from batkube.bridge.gangs import Gangs
+from batkube.bridge.job_control import JobControl
+from batkube.bridge.job_files import JobFiles
+from batkube.bridge.jobs import PUBLISHED_DEFAULT_SCHEDULER, Job, JobState, PodWishes
+from batkube.bridge.pod_watch import PodWatch
+from batkube.bridge.time import SimulatedTime
+from batkube.kube.server import ApiServer
+from batkube.results.events import EventLog
+
+log = logging.getLogger(__name__)
+
+
+class Simulation:
+    """``apply`` a message, ``settle`` until nothing changes any more, ``reply``: a step.
+
+    ``served``: the names that running schedulers go by; None where nobody can know.
+    """
+
+    def __init__(
+        self,
+        server: ApiServer,
+        time: SimulatedTime,
+        events: EventLog,
+        *,
+        scheduler_name: str,
+        served: Sequence[str] | None,
+        platform: Platform | None = None,
+        files: JobFiles | None = None,
+    ) -> None:
+        self.time = time
+        self.began = False
+        self.over = False
+        self.unserved: dict[str, list[str]] = {}
+        """Scheduler names that nobody answers to, with the jobs that ask for them."""
+        self.warnings: list[str] = []
+        self.cluster = Cluster(server, time, platform)
+        self.control = JobControl(server, time, events, self.cluster)
+        self.gangs = Gangs(self.control, time, events)
+        self._server = server
+        self._events = events
+        self._scheduler_name = scheduler_name
+        self._served = served
+        self._files = files or JobFiles()
+        self._watch = PodWatch(server, self.control, self.cluster)
+        self._static_jobs_to_come = True
+        self._external_events_to_come = False
+
+    def close(self) -> None:
+        """Let go of the API server, which another simulation may use."""
+        self._watch.stop()
+        if self.cluster.check_binding in self._server.bind_admission:
+            self._server.bind_admission.remove(self.cluster.check_binding)
+
+    @property
+    def expects_more(self) -> bool:
+        """Whether Batsim has something to tell even if we decide nothing."""
+        return (
+            not self.began
+            or self._static_jobs_to_come
+            or self._external_events_to_come
+            or self.control.running > 0
+            or bool(self.control.decisions)
+        )
+
+    # What Batsim says
+
+    def apply(self, message: messages.Message) -> None:
+        """Bring the cluster up to date. Raises InvariantBroken, and InputError for a platform that cannot be shown."""
+        for event in message.events:
+            # An event may be older than the last message: it came while Batsim waited for us.
+            self.time.advance(max(self.time.now, event.timestamp))
+            self._apply(event)
+        self.time.advance(message.now)
+
+    def _apply(self, event: messages.Event) -> None:
+        match event:
+            case messages.SimulationBegins():
+                self._begin(event.data)
+            case messages.JobSubmitted():
+                self._submit(event.data)
+            case messages.JobCompleted():
+                data = event.data
+                self.control.complete(data.job_id, data.job_state, data.return_code)
+                self.gangs.resume()
+            case messages.Notify():
+                self._notified(event.data)
+            case messages.SimulationEnds():
+                self.over = True
+                self._events.write(self.time.now, "simulation_ends")
+            case messages.UnknownEvent():
+                self.warn(f"Batsim sent an event that batkube does not know: {event.type}")
+            case _:
+                log.debug("nothing to do for %s", event.type)
+
+    def _begin(self, data: messages.SimulationBeginsData) -> None:
+        if self.began:
+            raise InvariantBroken("SIMULATION_BEGINS came twice")
+        self.began = True
+        self._files.begin(data.workloads, data.profiles)
+        self._static_jobs_to_come = bool(data.workloads)
+        self.cluster.create(data.compute_resources, exclusive=not data.allow_compute_sharing)
+        self._server.bind_admission.append(self.cluster.check_binding)
+        self._watch.start()
+        self._events.write(
+            self.time.now,
+            "simulation_begins",
+            nodes=list(self.cluster.hosts),
+            compute_sharing=data.allow_compute_sharing,
+        )
+
+    def _submit(self, data: messages.JobSubmittedData) -> None:
+        in_file, profile = self._files.job(data.job_id, data.job)
+        wishes, problem = PodWishes(), None
+        try:
+            wishes = PodWishes.read(f"job {data.job_id}", in_file, profile)
+        except InputError as error:
+            problem = str(error)
+        walltime = data.job.get("walltime")
+        job = Job(
+            id=data.job_id,
+            number=len(self.control.jobs),
+            subtime=float(data.job["subtime"]),
+            resources=int(data.job["res"]),
+            profile=str(data.job["profile"]),
+            walltime=float(walltime) if walltime is not None and walltime > 0 else None,
+            wishes=wishes,
+            scheduler=self._scheduler_of(wishes),
+        )
+        self.control.submit(job, problem=problem)
+        if self._served is not None and job.scheduler not in self._served and job.state is JobState.WAITING:
+            if job.scheduler not in self.unserved:
+                self.warn(f"no scheduler named {job.scheduler} is running: pods that ask for it will wait")
+            self.unserved.setdefault(job.scheduler, []).append(job.id)
+
+    def _scheduler_of(self, wishes: PodWishes) -> str:
+        if wishes.scheduler in (None, PUBLISHED_DEFAULT_SCHEDULER):
+            return self._scheduler_name
+        return str(wishes.scheduler)
+
+    def _notified(self, data: messages.NotifyData) -> None:
+        match data.type:
+            case "no_more_static_job_to_submit":
+                self._static_jobs_to_come = False
+            case "no_more_external_event_to_occur":
+                self._external_events_to_come = False
+            case "event_machine_unavailable" | "event_machine_available":
+                self._external_events_to_come = True
+                for number in parse_intervals(data.resources or ""):
+                    self._host_changed(number, available=data.type == "event_machine_available")
+            case other:
+                self._events.write(self.time.now, "notify", type=other)
+
+    def _host_changed(self, number: int, *, available: bool) -> None:
+        node = self.cluster.node_of_host(number)
+        self._events.write(self.time.now, "node_ready" if available else "node_not_ready", node=node)
+        self.cluster.kubelet.set_ready(node, available)
+        if not available:
+            # Batsim lets jobs run on a host that is gone; a cluster does not.
+            for job in self.control.jobs.values():
+                if job.state is JobState.RUNNING and node in job.nodes.values():
+                    self.control.kill(job, f"node {node} became unavailable")
+
+    # What schedulers and users do
+
+    def settle(self) -> bool:
+        """Act on what was done to pods since: start jobs that are complete, kill or reject those whose pods go.
+
+        True where that changed the cluster again, so that a scheduler may have more to say. Bindings are taken in order
+        of the jobs and not in order of arrival, which no client promises.
+        """
+        before = self._server.store.revision
+        done = self._watch.take()
+        for name in sorted(done.deleted, key=self._order):
+            self._pod_deleted(name, done.deleted[name])
+        for name in sorted(done.bound, key=self._order):
+            job = self._job(name)
+            if name in job.uids and job.state is JobState.WAITING:
+                self.control.bound(job, name, done.bound[name])
+                if len(job.nodes) == len(job.pods):
+                    self.control.start(job)
+        return self._server.store.revision != before
+
+    async def stirred(self) -> None:
+        """Return as soon as somebody binds or deletes one of the pods."""
+        await self._watch.stirred()
+
+    def _pod_deleted(self, name: str, uid: str) -> None:
+        job = self._job(name)
+        if job.uids.get(name) != uid:
+            return
+        why = f"pod {name} was deleted"
+        if job.state is JobState.RUNNING:
+            self.control.kill(job, why)
+        elif job.state is JobState.WAITING:
+            self.control.reject(job, f"{why} before the job started")
+
+    def _order(self, pod: str) -> tuple[int, int]:
+        job = self._job(pod)
+        return job.number, job.pods.index(pod)
+
+    def _job(self, pod: str) -> Job:
+        job = self.control.job_of(pod)
+        assert job is not None, pod
+        return job
+
+    def reply(self) -> messages.Message:
+        """All decisions since the last reply, dated now."""
+        decisions, self.control.decisions = self.control.decisions, []
+        return messages.Message(now=self.time.now, events=[*decisions])
+
+    def warn(self, text: str) -> None:
+        """Tell the user something that does not stop the run; the same text once."""
+        if text not in self.warnings:
+            self.warnings.append(text)
+            log.warning("%s", text)
+
+    def explain(self, job: Job) -> str:
+        """Why the job still waits: who should have placed it, and the last that was said of it."""
+        if job.scheduler in self.unserved:
+            return f"job {job.id}: no scheduler named {job.scheduler} is running"
+        records: list[Any] = [self.control.pods[name] for name in job.pods if name not in job.nodes]
+        said = next((record.waited_for for record in records if record.waited_for), "")
+        pods = records[0].pod if len(records) == 1 else f"{len(records)} of {len(job.pods)} pods"
+        what = f'last said: "{said}"' if said else "said nothing of it"
+        return f"job {job.id}: {pods} unbound; {job.scheduler} {what}"

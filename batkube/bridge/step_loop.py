@@ -1,0 +1,91 @@
+"""The step loop: Batsim stands still while the cluster is brought up to date and the scheduler reacts."""
+
+import asyncio
+from collections.abc import Callable
+
+from batkube.batsim.messages import Message
+from batkube.batsim.simulator import Simulator
+from batkube.bridge.errors import Stuck
+from batkube.bridge.jobs import Job
+from batkube.bridge.rest import Rest
+from batkube.bridge.simulation import Simulation
+from batkube.settings import OnDeadlock, StepSettings
+
+EXPLAINED_JOBS = 5
+"""How many waiting jobs are explained one by one when a run is stuck."""
+
+
+class StepLoop:
+    """Runs one simulation to its end.
+
+    ``on_step`` is called after each message with the simulation up to date, for whoever shows progress.
+    """
+
+    def __init__(
+        self,
+        simulator: Simulator,
+        simulation: Simulation,
+        rest: Rest,
+        settings: StepSettings,
+        on_step: Callable[[], None] = lambda: None,
+    ) -> None:
+        self._simulator = simulator
+        self._simulation = simulation
+        self._rest = rest
+        self._settings = settings
+        self._on_step = on_step
+
+    async def run(self, first: Message | None = None) -> None:
+        """Until Batsim says that the simulation ends. ``first``: a message received already.
+
+        Raises RunFailed (the scheduler does not come to rest, nothing can happen any more, a promise is broken),
+        InputError, and the simulator's own errors.
+        """
+        simulation = self._simulation
+        while not simulation.over:
+            message = first or await self._simulator.receive()
+            first = None
+            simulation.apply(message)
+            self._on_step()
+            if not simulation.over:
+                await self._decide()
+            await self._simulator.send(simulation.reply())
+
+    async def _decide(self) -> None:
+        """Let the scheduler react until it rests and nothing is left to do at this date."""
+        await self._react()
+        while self._simulation.control.waiting() and not self._simulation.expects_more:
+            if await self._stirs() or self._simulation.gangs.give_way() or self._simulation.gangs.resume():
+                await self._react()
+            else:
+                self._stuck()
+
+    async def _react(self) -> None:
+        await self._rest.wait()
+        while self._simulation.settle():
+            await self._rest.wait()
+
+    async def _stirs(self) -> bool:
+        """Whether the scheduler, though at rest, does something with the pods by itself before our patience ends."""
+        waiting = self._simulation.control.waiting()
+        unserved = {job_id for jobs in self._simulation.unserved.values() for job_id in jobs}
+        if all(job.id in unserved for job in waiting):
+            return False
+        try:
+            await asyncio.wait_for(self._simulation.stirred(), self._settings.patience)
+        except TimeoutError:
+            return False
+        return True
+
+    def _stuck(self) -> None:
+        jobs = self._simulation.control.waiting()
+        if self._settings.on_deadlock is OnDeadlock.FAIL:
+            raise Stuck(self._explain(jobs))
+        for job in jobs:
+            self._simulation.control.reject(job, f"nothing can happen any more; {self._simulation.explain(job)}")
+
+    def _explain(self, jobs: list[Job]) -> str:
+        lines = [self._simulation.explain(job) for job in jobs[:EXPLAINED_JOBS]]
+        if len(jobs) > EXPLAINED_JOBS:
+            lines.append(f"and {len(jobs) - EXPLAINED_JOBS} more")
+        return f"nothing can happen any more, and {len(jobs)} jobs wait:\n  " + "\n  ".join(lines)
