@@ -91,7 +91,7 @@ class Scheduler:
             "target": {"kind": "Node", "name": node},
         }
         try:
-            self._api.create_namespaced_binding(meta["namespace"], binding, _preload_content=False)
+            self._api.create_namespaced_pod_binding(meta["name"], meta["namespace"], binding, _preload_content=False)
         except ApiException as error:
             print(f"fifo: {meta['name']} was not bound to {node}: {error.reason} {error.body}", flush=True)
             if error.status != 404:

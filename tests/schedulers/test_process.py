@@ -3,6 +3,7 @@
 import asyncio
 import os
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,15 @@ def alive(pid: int) -> bool:
     except ProcessLookupError:
         return False
     return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+
+
+async def until(condition: Callable[[], bool], what: str) -> None:
+    """Wait for what another process does."""
+    for _ in range(500):
+        if condition():
+            return
+        await asyncio.sleep(0.01)
+    pytest.fail(f"{what} did not come within 5 s")
 
 
 async def test_output_goes_to_the_log_and_the_end_is_told(tmp_path: Path) -> None:
@@ -36,17 +46,12 @@ async def test_a_signal_is_named(tmp_path: Path) -> None:
 
 
 async def test_stop_ends_children_too(tmp_path: Path) -> None:
-    process = await SchedulerProcess.start(
-        "mine", ["bash", "-c", "sleep 60 & echo $!; wait"], log=tmp_path / "log"
-    )
-    while not (text := (tmp_path / "log").read_text().strip()):
-        await asyncio.sleep(0.01)
+    process = await SchedulerProcess.start("mine", ["bash", "-c", "sleep 60 & echo $!; wait"], log=tmp_path / "log")
+    log = tmp_path / "log"
+    await until(lambda: log.read_text().endswith("\n"), "the child's start")
+    child = int(log.read_text())
     await process.stop()
-    child = int(text)
-    deadline = asyncio.get_running_loop().time() + 5
-    while alive(child):
-        assert asyncio.get_running_loop().time() < deadline, "the child outlived the scheduler"
-        await asyncio.sleep(0.01)
+    await until(lambda: not alive(child), "the child's end")
 
 
 async def test_a_program_that_is_not_there(tmp_path: Path) -> None:

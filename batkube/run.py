@@ -1,0 +1,167 @@
+"""``batkube run``: API server, simulator, scheduler under test and results in one command."""
+
+import logging
+from contextlib import AsyncExitStack
+from dataclasses import dataclass
+
+import uvloop
+from rich.console import Console
+from rich.logging import RichHandler
+
+from batkube import __version__
+from batkube.batsim.endpoint import Endpoint
+from batkube.batsim.platform import Platform, PlatformError, read_platform
+from batkube.batsim.process import BatsimOptions, BatsimProcess, find_batsim
+from batkube.batsim.simulator import Simulator, SimulatorError
+from batkube.batsim.workload import Workload, WorkloadError, read_workload
+from batkube.bridge.api import router
+from batkube.bridge.errors import InputError
+from batkube.bridge.job_files import JobFiles
+from batkube.bridge.jobs import PodWishes
+from batkube.bridge.time import SimulatedTime
+from batkube.display import display, summary
+from batkube.kube.kubeconfig import write_kubeconfig
+from batkube.kube.server import ApiServer
+from batkube.results.manifest import Run, Scheduler, input_file
+from batkube.schedulers.kube_scheduler import ConfigError
+from batkube.schedulers.process import SchedulerError
+from batkube.schedulers.under_test import Access, SchedulerChoiceError, SchedulerUnderTest, choose
+from batkube.session import BAD_INPUT, FAILED, Session
+from batkube.settings import RunSettings
+from batkube.simulator.embedded import EmbeddedSimulator
+from batkube.supervision import interruptible, until_dead, until_interrupted
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """All that a run reads, checked."""
+
+    platform: Platform
+    workloads: dict[str, Workload]
+    scheduler: SchedulerUnderTest
+
+
+def main(settings: RunSettings, *, verbosity: int = 0) -> int:
+    """Run; the exit code. ``verbosity``: -1 quiet, 0, 1 verbose."""
+    errors = Console(stderr=True, highlight=False, soft_wrap=True)
+    logging.basicConfig(
+        level={-1: logging.ERROR, 0: logging.WARNING, 1: logging.DEBUG}[verbosity],
+        format="%(message)s",
+        handlers=[RichHandler(console=errors, show_time=False, show_path=False, show_level=True, markup=False)],
+    )
+    try:
+        inputs = read_inputs(settings)
+        return uvloop.run(_run(settings, inputs, quiet=verbosity < 0))
+    except (InputError, WorkloadError, PlatformError, ConfigError, SchedulerChoiceError) as error:
+        errors.print(f"batkube: {error}", markup=False)
+        return BAD_INPUT
+    except (OSError, SimulatorError, SchedulerError) as error:
+        errors.print(f"batkube: {error}", markup=False)
+        return FAILED
+
+
+def read_inputs(settings: RunSettings) -> Inputs:
+    """Read and check everything before anything starts. Raises the errors of each kind of input."""
+    scheduler = choose(
+        settings.scheduler,
+        name=settings.scheduler_name,
+        command=settings.scheduler_command,
+        binary=settings.scheduler_binary,
+        config=settings.scheduler_config,
+    )
+    if settings.simulator not in ("embedded", "batsim") and "://" not in settings.simulator:
+        raise InputError(
+            f"--simulator {settings.simulator}: expected embedded, batsim, or an endpoint such as tcp://127.0.0.1:28000"
+        )
+    platform = read_platform(settings.platform)
+    workloads = {}
+    for index, path in enumerate(settings.workloads):
+        workload = read_workload(path, f"w{index}")
+        for job in workload.jobs.values():
+            PodWishes.read(f"{path}: job {job.id}", job.raw, workload.profiles[job.profile].raw)
+        workloads[workload.name] = workload
+    return Inputs(platform, workloads, scheduler)
+
+
+async def _run(settings: RunSettings, inputs: Inputs, *, quiet: bool) -> int:
+    out = settings.out
+    out.mkdir(parents=True, exist_ok=True)
+    clock = SimulatedTime(settings.epoch)
+    console = Console(highlight=False, quiet=quiet)
+    async with AsyncExitStack() as stack:
+        asked = stack.enter_context(interruptible())
+        server = ApiServer(now=clock.unix, seed=settings.seed)
+        await server.start()
+        stack.push_async_callback(server.stop)
+        access = Access(out / "kubeconfig", server.url, server.port)
+        write_kubeconfig(access.kubeconfig, server.url)
+        simulator = await _simulator(settings, inputs)
+        stack.push_async_callback(simulator.close)
+        scheduler = inputs.scheduler
+        command = scheduler.command(access, out)
+        process = None
+        if command:
+            process = await scheduler.start(command, access, out / "scheduler.log")
+            stack.push_async_callback(process.stop)
+        else:
+            console.print(f"waiting for a scheduler:\n  export KUBECONFIG={access.kubeconfig.absolute()}")
+        session = Session(
+            out,
+            _manifest(settings, inputs, command),
+            server,
+            clock,
+            settings.step,
+            scheduler_name=scheduler.names[0],
+            served=scheduler.names if process else None,
+            pid=process.pid if process else None,
+            platform=inputs.platform,
+            files=JobFiles(inputs.workloads),
+        )
+        server.app.include_router(router(server, lambda: session.simulation))
+        shown = display(session.simulation, sum(len(w.jobs) for w in inputs.workloads.values()), quiet=quiet)
+        watches = [until_interrupted(asked)] + ([until_dead(process)] if process else [])
+        try:
+            exit_code = await session.play(simulator, *watches, on_step=shown.update)
+        finally:
+            shown.close()
+    summary(session.run, session.simulation, console)
+    if session.run.reason:
+        Console(stderr=True, highlight=False, soft_wrap=True).print(f"batkube: {session.run.reason}", markup=False)
+    return exit_code
+
+
+async def _simulator(settings: RunSettings, inputs: Inputs) -> Simulator:
+    match settings.simulator:
+        case "embedded":
+            return EmbeddedSimulator(
+                inputs.platform, inputs.workloads.values(), compute_sharing=settings.compute_sharing
+            )
+        case "batsim":
+            options = BatsimOptions(
+                platform=settings.platform,
+                workloads=settings.workloads,
+                export_prefix=settings.out / "batsim",
+                compute_sharing=settings.compute_sharing,
+            )
+            return await BatsimProcess.start(options, command=[find_batsim(settings.batsim_binary)])
+        case endpoint:
+            return Endpoint(endpoint)
+
+
+def _manifest(settings: RunSettings, inputs: Inputs, command: list[str]) -> Run:
+    return Run(
+        batkube=__version__,
+        platform=input_file(settings.platform),
+        workloads=[input_file(path) for path in settings.workloads],
+        scheduler=Scheduler(
+            kind=inputs.scheduler.kind,
+            command=command,
+            names=list(inputs.scheduler.names),
+            log="scheduler.log" if command else None,
+        ),
+        simulator=settings.simulator,
+        compute_sharing=settings.compute_sharing,
+        seed=settings.seed,
+        epoch=settings.epoch,
+        settings=settings.step.model_dump(mode="json"),
+    )
