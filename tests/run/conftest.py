@@ -1,0 +1,104 @@
+"""Whole runs as a user starts them: ``batkube run`` as a process, its folder of results read back."""
+
+import csv
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+JSON = dict[str, Any]
+
+
+@dataclass
+class Outcome:
+    """What a run left."""
+
+    exit_code: int
+    stdout: str
+    stderr: str
+    out: Path
+    run: JSON = field(default_factory=dict)
+
+    def rows(self, name: str) -> list[dict[str, str]]:
+        """A CSV file of the results."""
+        with (self.out / name).open(newline="") as file:
+            return list(csv.DictReader(file))
+
+    @property
+    def events(self) -> list[JSON]:
+        """``events.jsonl``."""
+        return [json.loads(line) for line in (self.out / "events.jsonl").read_text().splitlines()]
+
+
+Batkube = Callable[..., Outcome]
+
+
+@pytest.fixture
+def batkube(tmp_path: Path) -> Batkube:
+    """Run ``batkube run ARGUMENTS`` to its end, results in a folder of the test's own."""
+
+    def run(*arguments: object, timeout: float = 120) -> Outcome:
+        out = tmp_path / "out"
+        words = [sys.executable, "-m", "batkube", "run", "-o", str(out), *map(str, arguments)]
+        done = subprocess.run(words, capture_output=True, text=True, timeout=timeout, env=environment())
+        outcome = Outcome(done.returncode, done.stdout, done.stderr, out)
+        if (out / "run.json").exists():
+            outcome.run = json.loads((out / "run.json").read_text())
+        return outcome
+
+    return run
+
+
+def environment() -> dict[str, str]:
+    """Ours, without what would change how output looks."""
+    return {**os.environ, "COLUMNS": "120", "NO_COLOR": "1"}
+
+
+@pytest.fixture
+def platform(tmp_path: Path) -> Callable[..., Path]:
+    """Write a platform of ``hosts`` equal hosts of ``cores`` cores."""
+
+    def write(hosts: int, cores: int = 1, memory: str = "4Gi") -> Path:
+        lines = [
+            f'<host id="node-{index}" speed="1Gf" core="{cores}"><prop id="memory" value="{memory}"/></host>'
+            for index in range(hosts)
+        ]
+        path = tmp_path / f"{hosts}-hosts.xml"
+        path.write_text(
+            '<?xml version="1.0"?>\n'
+            '<platform version="4.1"><zone id="site" routing="Full">\n'
+            + "\n".join(lines)
+            + '\n<host id="master_host" speed="1Gf"><prop id="role" value="master"/></host>\n</zone></platform>\n'
+        )
+        return path
+
+    return write
+
+
+@pytest.fixture
+def workload(tmp_path: Path) -> Callable[..., Path]:
+    """Write a workload; each call makes another file."""
+    count = 0
+
+    def write(jobs: Iterable[JSON], profiles: dict[str, JSON], nb_res: int = 16) -> Path:
+        nonlocal count
+        path = tmp_path / f"workload-{count}.json"
+        count += 1
+        path.write_text(json.dumps({"nb_res": nb_res, "jobs": list(jobs), "profiles": profiles}))
+        return path
+
+    return write
+
+
+@pytest.fixture(params=["fifo", "kube-scheduler-1.36.3"])
+def scheduler(request: pytest.FixtureRequest, built_tool: Callable[[str], Path]) -> list[str]:
+    """The options that choose a scheduler: the reference, and the real one."""
+    if request.param == "fifo":
+        return ["--scheduler", "fifo"]
+    return ["--scheduler", "kube-scheduler", "--scheduler-binary", str(built_tool(request.param))]

@@ -1,0 +1,207 @@
+"""However a run ends, it ends soon, says why, and writes what it recorded."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.run.conftest import Batkube, environment
+
+ONE_HOUR = {"hour": {"type": "delay", "delay": 3600}}
+SOON = 10.0
+"""Seconds within which a run that cannot go on ends."""
+
+
+def jobs(count: int, **more: Any) -> list[dict[str, Any]]:
+    return [{"id": str(i), "subtime": 60 * i, "res": 1, "profile": "hour", **more} for i in range(count)]
+
+
+@contextmanager
+def started(out: Path, *arguments: object) -> Iterator[subprocess.Popen[str]]:
+    """``batkube run`` going on; it is ended if the test has not."""
+    words = [sys.executable, "-m", "batkube", "run", "-o", str(out), *map(str, arguments)]
+    process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment())
+    try:
+        yield process
+    finally:
+        if process.poll() is None:
+            process.kill()
+        process.communicate()
+
+
+def until(condition: Callable[[], Any], what: str, timeout: float = 30) -> Any:
+    """Wait for what another process does."""
+    deadline = time.monotonic() + timeout
+    while not (found := condition()):
+        assert time.monotonic() < deadline, f"{what} did not happen within {timeout} s"
+        time.sleep(0.02)
+    return found
+
+
+def children_of(pid: int) -> list[int]:
+    return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+
+
+def test_a_scheduler_killed_in_mid_run(
+    tmp_path: Path, platform: Callable[..., Path], workload: Callable[..., Path]
+) -> None:
+    out = tmp_path / "out"
+    # The last job can be placed by nobody but a scheduler that waits for a node that never comes: the run goes on
+    # until it is found to be stuck, long enough to kill the scheduler in the middle of it.
+    given = [*jobs(5), {"id": "picky", "subtime": 400, "res": 1, "profile": "hour", "nodeSelector": {"no": "such"}}]
+    arguments = ["-p", platform(4), "-w", workload(given, ONE_HOUR), "--patience", "60"]
+    with started(out, *arguments) as run:
+        until(lambda: (out / "scheduler.log").exists() and "bound" in (out / "scheduler.log").read_text(), "a binding")
+        (scheduler,) = until(lambda: children_of(run.pid), "a child")
+        began = time.monotonic()
+        os.kill(scheduler, signal.SIGKILL)
+        _, errors = run.communicate(timeout=SOON)
+        assert time.monotonic() - began < SOON
+    assert run.returncode == 1
+    assert "the scheduler fifo was killed by SIGKILL" in errors
+    record = json.loads((out / "run.json").read_text())
+    assert record["status"] == "failed"
+    assert record["exit_code"] == 1
+    assert "killed by SIGKILL" in record["reason"]
+    assert record["jobs"]["submitted"] == len((out / "pods.csv").read_text().splitlines()) - 1
+    assert record["events"] == len((out / "events.jsonl").read_text().splitlines())
+
+
+def test_a_scheduler_that_exits_at_once(
+    batkube: Batkube, platform: Callable[..., Path], workload: Callable[..., Path]
+) -> None:
+    command = "bash -c 'echo cannot find my glasses >&2; exit 3'"
+    began = time.monotonic()
+    done = batkube("-p", platform(2), "-w", workload(jobs(3), ONE_HOUR), "--scheduler-cmd", command)
+    assert time.monotonic() - began < SOON
+    assert done.exit_code == 1
+    assert "exited with code 3; its last words: cannot find my glasses" in done.stderr
+    assert done.run["status"] == "failed"
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "sleep 1000",
+        "bash -c 'while :; do kubectl get pods -A -o name; sleep 1; done'",
+    ],
+    ids=["never asks", "asks and never binds"],
+)
+def test_a_scheduler_that_never_binds(
+    batkube: Batkube, platform: Callable[..., Path], workload: Callable[..., Path], command: str
+) -> None:
+    began = time.monotonic()
+    done = batkube("-p", platform(2), "-w", workload(jobs(1), ONE_HOUR), "--scheduler-cmd", command)
+    assert time.monotonic() - began < SOON
+    assert done.exit_code == 1
+    assert done.run["jobs"] | {"submitted": 0, "unfinished": 0} == dict.fromkeys(done.run["jobs"], 0)
+    reason = done.run["reason"]
+    assert "job w0!0" in reason or "has not asked for pods" in reason
+
+
+def test_a_workload_that_cannot_fit_is_rejected_job_by_job(
+    batkube: Batkube, platform: Callable[..., Path], workload: Callable[..., Path], scheduler: list[str]
+) -> None:
+    given = [*jobs(2), *jobs(1, id="wide", res=5), *jobs(1, id="fat", cpu=8), *jobs(1, id="big", memory="1Ti")]
+    began = time.monotonic()
+    done = batkube("-p", platform(2), "-w", workload(given, ONE_HOUR), *scheduler)
+    assert time.monotonic() - began < SOON
+    assert done.exit_code == 0, done.stderr
+    assert set(done.run["rejected"]) == {"w0!wide", "w0!fat", "w0!big"}
+    assert "room for 2" in done.run["rejected"]["w0!wide"]
+    states = {row["job_id"]: row["final_state"] for row in done.rows("jobs.csv")}
+    assert [states[name] for name in ("wide", "fat", "big")] == ["REJECTED"] * 3
+    assert "rejected w0!wide" in done.stdout
+
+
+def test_pods_that_no_node_suits_are_explained_in_the_schedulers_own_words(
+    batkube: Batkube, platform: Callable[..., Path], workload: Callable[..., Path], scheduler: list[str]
+) -> None:
+    given = [*jobs(2), *jobs(1, id="picky", nodeSelector={"disk": "ssd"})]
+    began = time.monotonic()
+    done = batkube("-p", platform(4), "-w", workload(given, ONE_HOUR), *scheduler)
+    assert time.monotonic() - began < SOON
+    assert done.exit_code == 1
+    assert "nothing can happen any more, and 1 jobs wait" in done.run["reason"]
+    assert "job w0!picky" in done.run["reason"]
+    assert "nodes are available" in done.run["reason"]
+    assert done.run["jobs"]["succeeded"] == 2
+
+
+def test_on_deadlock_reject(batkube: Batkube, platform: Callable[..., Path], workload: Callable[..., Path]) -> None:
+    given = [*jobs(2), *jobs(1, id="picky", nodeSelector={"disk": "ssd"})]
+    done = batkube("-p", platform(4), "-w", workload(given, ONE_HOUR), "--on-deadlock", "reject", "--patience", "1")
+    assert done.exit_code == 0, done.stderr
+    assert done.run["jobs"]["rejected"] == 1
+    assert "nodes are available" in done.run["rejected"]["w0!picky"]
+
+
+def test_a_scheduler_nobody_runs_is_named_and_not_waited_for(
+    batkube: Batkube, platform: Callable[..., Path], workload: Callable[..., Path]
+) -> None:
+    given = [*jobs(2), *jobs(1, id="orphan", scheduler="volcano")]
+    done = batkube("-p", platform(4), "-w", workload(given, ONE_HOUR), "--patience", "60")
+    assert done.exit_code == 1
+    assert done.run["unserved"] == {"volcano": ["w0!orphan"]}
+    assert "no scheduler named volcano is running" in done.run["reason"]
+    assert "no scheduler named volcano is running" in done.stdout
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupted_run_keeps_what_it_has(
+    tmp_path: Path, platform: Callable[..., Path], workload: Callable[..., Path], number: signal.Signals
+) -> None:
+    out = tmp_path / "out"
+    given = jobs(1, nodeSelector={"no": "such"})
+    with started(out, "-p", platform(2), "-w", workload(given, ONE_HOUR), "--patience", "60") as run:
+        until(lambda: (out / "run.json").exists(), "the start")
+        (scheduler,) = until(lambda: children_of(run.pid), "a child")
+        run.send_signal(number)
+        _, errors = run.communicate(timeout=SOON)
+    assert run.returncode == 130
+    assert "Traceback" not in errors
+    assert json.loads((out / "run.json").read_text())["status"] == "interrupted"
+    assert not Path(f"/proc/{scheduler}").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        (["-p", "nowhere.xml", "-w", "w.json"], "nowhere.xml"),
+        (["-p", "p.xml", "-w", "nowhere.json"], "nowhere.json"),
+        (["-p", "p.xml", "-w", "w.json", "--scheduler", "volcano"], "--scheduler volcano: expected fifo"),
+        (["-p", "p.xml", "-w", "w.json", "--scheduler-cmd", "no-such-program"], "no program no-such-program"),
+        (["-p", "p.xml", "-w", "w.json", "--scheduler-cmd", "a 'b"], "--scheduler-cmd: No closing quotation"),
+        (["-p", "p.xml", "-w", "bad.json"], "bad.json: job 7: cpu is 'lots'"),
+        (["-p", "p.xml", "-w", "w.json", "--simulator", "nonsense"], "--simulator nonsense"),
+    ],
+)
+def test_bad_input_is_named_in_a_line_or_two(tmp_path: Path, arguments: list[str], complaint: str) -> None:
+    (tmp_path / "p.xml").write_text(
+        '<platform version="4.1"><zone id="z" routing="Full"><host id="h" speed="1f"/>'
+        '<host id="master_host" speed="1f"/></zone></platform>'
+    )
+    (tmp_path / "w.json").write_text(
+        json.dumps({"nb_res": 1, "jobs": [], "profiles": {"p": {"type": "delay", "delay": 1}}})
+    )
+    bad = {"nb_res": 1, "jobs": [{"id": 7, "subtime": 0, "res": 1, "profile": "p", "cpu": "lots"}]}
+    (tmp_path / "bad.json").write_text(json.dumps({**bad, "profiles": {"p": {"type": "delay", "delay": 1}}}))
+    done = subprocess.run(
+        [sys.executable, "-m", "batkube", "run", *arguments],
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+        env=environment(),
+        timeout=30,
+    )
+    assert done.returncode == 2
+    assert complaint in done.stderr
+    assert len(done.stderr.strip().splitlines()) <= 2
