@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from batkube.batsim.messages import JobCompleted, Message, SimulationEnds
-from batkube.batsim.outputs import JobRecord
+from batkube.batsim.outputs import JobRecord, Outage
 from batkube.batsim.platform import Platform
 from batkube.batsim.simulator import ProtocolError, SimulatorError
 from batkube.batsim.workload import Workload
@@ -136,3 +136,13 @@ class EmbeddedSimulator:
     def records(self) -> list[JobRecord]:
         """The jobs that have ended so far, in order of completion and rejection."""
         return job_records(self._engine.ended)
+
+    @property
+    def nb_machines(self) -> int:
+        """The number of hosts that jobs may use, storage included."""
+        return len(self._engine.hosts)
+
+    @property
+    def outages(self) -> list[Outage]:
+        """Which hosts were unavailable, and from when to when, as far as they have come back."""
+        return [(host, seconds(begin), seconds(end)) for host, begin, end in self._engine.outages]
