@@ -14,6 +14,8 @@ def parse_intervals(text: str) -> tuple[int, ...]:
 
     The empty set is the empty text. Raises ValueError.
     """
+    if text.isdecimal() and text.isascii() and len(text) < 8:
+        return (int(text),)
     numbers: set[int] = set()
     for part in text.split():
         match = _INTERVAL.fullmatch(part)
@@ -31,9 +33,12 @@ def parse_intervals(text: str) -> tuple[int, ...]:
 
 def format_intervals(numbers: Iterable[int]) -> str:
     """The canonical interval set, as Batsim echoes it: ascending, joined where adjacent."""
+    numbers = sorted(numbers)
+    if len(numbers) == 1:
+        return str(numbers[0])
     parts: list[str] = []
     first = last = -2
-    for number in sorted(numbers):
+    for number in numbers:
         if number <= last + 1:
             last = max(last, number)
             continue

@@ -25,11 +25,9 @@ class Rank(IntEnum):
 class Entry:
     """Something that happens at a date unless it is cancelled before."""
 
-    __slots__ = ("action", "date")
+    __slots__ = ("action",)
 
-    def __init__(self, date: int, action: Action) -> None:
-        self.date = date
-        """In nanoseconds."""
+    def __init__(self, action: Action) -> None:
         self.action: Action | None = action
 
     def cancel(self) -> None:
@@ -45,8 +43,8 @@ class Agenda:
         self._numbers = count()
 
     def add(self, date: int, rank: Rank, action: Action) -> Entry:
-        """Have ``action`` called at ``date``. At one date and rank, what was added first goes first."""
-        entry = Entry(date, action)
+        """Have ``action`` called at ``date`` (nanoseconds). At one date and rank, what was added first goes first."""
+        entry = Entry(action)
         heappush(self._heap, (date, rank, next(self._numbers), entry))
         return entry
 
@@ -58,10 +56,16 @@ class Agenda:
             heappop(heap)
         return heap[0][0] if heap else None
 
-    def pop(self) -> Action:
-        """Take the next action off. The agenda must not be empty (``next_date`` is not None)."""
-        _, _, _, entry = heappop(self._heap)
-        action = entry.action
-        assert action is not None
-        entry.action = None
-        return action
+    def pop_until(self, date: int) -> tuple[int, Action] | None:
+        """Take off the next thing that happens at ``date`` or before, with its own date; None where there is none."""
+        heap = self._heap
+        while heap:
+            due, _, _, entry = heap[0]
+            action = entry.action
+            if action is not None and due > date:
+                return None
+            heappop(heap)
+            if action is not None:
+                entry.action = None
+                return due, action
+        return None

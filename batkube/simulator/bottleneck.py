@@ -43,7 +43,8 @@ class Tasks:
     def __init__(self, agenda: Agenda) -> None:
         self._agenda = agenda
         self._users: dict[Hashable, dict[Task, None]] = {}
-        self._touched: dict[Task, None] = {}
+        self.unsettled: dict[Task, None] = {}
+        """Tasks whose rate may have to change."""
 
     def start(self, demand: Demand, now: int, on_end: Callable[[], None]) -> Task:
         """Start a task; ``on_end`` is called when it ends."""
@@ -65,11 +66,11 @@ class Tasks:
         if not task.progressing:
             return
         task.progressing = False
-        self._touched.pop(task, None)
+        self.unsettled.pop(task, None)
         for resource in task.demand.uses:
             users = self._users[resource]
             del users[task]
-            self._touched.update(users)
+            self.unsettled.update(users)
 
     def _begin(self, task: Task, now: int) -> None:
         task.progressing = True
@@ -77,15 +78,15 @@ class Tasks:
         task.entry = None
         for resource in task.demand.uses:
             self._users.setdefault(resource, {})[task] = None
-        self._touched[task] = None
+        self.unsettled[task] = None
 
     def settle(self, now: int) -> None:
         """Work out anew the rates of all that the changes at this date concern. To be called before time goes on."""
-        while self._touched:
-            first = next(iter(self._touched))
+        while self.unsettled:
+            first = next(iter(self.unsettled))
             concerned = self._connected(first)
             for task, rate in zip(concerned, fair_rates([task.demand for task in concerned]), strict=True):
-                self._touched.pop(task, None)
+                self.unsettled.pop(task, None)
                 self._set_rate(task, rate, now)
 
     def _connected(self, first: Task) -> list[Task]:

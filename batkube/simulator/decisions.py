@@ -85,8 +85,8 @@ class Decisions:
     def _placement(self, job: SimulatedJob, numbers: tuple[int, ...], data: m.ExecuteJobData) -> Placement:
         self._engine.hosts.check(numbers)
         executors = self._executors(job, numbers, data.mapping)
-        wanted = dict.fromkeys(name for profile in job.elements.values() for name in storages(profile))
-        given = {name: self._storage(name, data.storage_mapping or {}) for name in wanted}
+        mapping = data.storage_mapping or {}
+        given = {name: self._storage(name, mapping) for profile in job.elements.values() for name in storages(profile)}
         io = self._io(data.additional_io_job) if data.additional_io_job is not None else None
         return Placement(executors, given, io)
 
@@ -195,7 +195,12 @@ def _any_size(elements: Iterable[Profile]) -> bool:
 
 
 def _at_most_one_option(data: m.ExecuteJobData) -> None:
-    given = [name for name in ("mapping", "storage_mapping", "additional_io_job") if getattr(data, name) is not None]
-    given += list(data.model_extra or {})
+    named = {
+        "mapping": data.mapping,
+        "storage_mapping": data.storage_mapping,
+        "additional_io_job": data.additional_io_job,
+        **(data.model_extra or {}),
+    }
+    given = [name for name, value in named.items() if value is not None]
     if len(given) > 1:
         raise ValueError(f"job {data.job_id}: Batsim takes one further member at most, not {' and '.join(given)}")

@@ -48,6 +48,8 @@ class EmbeddedSimulator:
         self._next: Message | None = Message(
             now=0.0, events=[simulation_begins(self._engine.resources, by_name, options)]
         )
+        self._said = 0.0
+        """The date of the last message."""
         self._asked = False
         self._over = False
 
@@ -73,13 +75,14 @@ class EmbeddedSimulator:
         if self._over:
             raise SimulatorError("the simulation is over")
         message, self._next = self._next or self._run(), None
+        self._said = message.now
         self._asked = True
         return message
 
     def _run(self) -> Message:
         """Let time go on until there is something to say."""
         engine = self._engine
-        while not engine.outbox:
+        while not engine.outbox.events:
             if engine.finished and self._decisions.registration.over:
                 self._over = True
                 return Message(now=seconds(engine.now), events=[SimulationEnds(timestamp=seconds(engine.now))])
@@ -104,21 +107,23 @@ class EmbeddedSimulator:
                     f"invalid decision: {reply.events[0].type} in the answer to SIMULATION_ENDS, which takes none"
                 )
             return
-        engine = self._engine
         self._decisions.registration.begin_reply()
         for index, event in enumerate(reply.events):
-            if is_later(nanoseconds(event.timestamp), nanoseconds(reply.now)):
+            if event.timestamp > reply.now:
                 raise ProtocolError(
                     f"bad message: event {index} ({event.type}): timestamp {event.timestamp} is after now {reply.now}"
                 )
             # Decisions take effect in their order, each at its date: one dated in the past at once.
-            self._wait_until(nanoseconds(event.timestamp))
+            self._wait_until(event.timestamp)
             if self._latency:
-                engine.advance(engine.now + self._latency)
+                self._engine.advance(self._engine.now + self._latency)
             self._decisions.apply(index, event)
-        self._wait_until(nanoseconds(reply.now))
+        self._wait_until(reply.now)
 
-    def _wait_until(self, date: int) -> None:
+    def _wait_until(self, timestamp: float) -> None:
+        if timestamp <= self._said:
+            return
+        date = nanoseconds(timestamp)
         if is_later(date, self._engine.now):
             self._engine.advance(date)
 

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 from batkube.batsim.allocation import format_intervals
 from batkube.batsim.external_events import AVAILABLE, UNAVAILABLE, ExternalEvent
 from batkube.batsim.messages import (
+    CompletedState,
     JobCompleted,
     JobCompletedData,
     JobKilled,
@@ -67,13 +68,15 @@ class Engine:
 
     def advance(self, date: int) -> None:
         """Let everything happen up to ``date`` and at it, and make it the present."""
+        tasks = self.machinery.tasks
         while True:
-            self.machinery.tasks.settle(self.now)
-            following = self.agenda.next_date
-            if following is None or following > date:
+            if tasks.unsettled:
+                tasks.settle(self.now)
+            due = self.agenda.pop_until(date)
+            if due is None:
                 break
-            self.now = following
-            self.agenda.pop()()
+            self.now, action = due
+            action()
         self.now = max(self.now, date)
 
     @property
@@ -85,7 +88,7 @@ class Engine:
     @property
     def finished(self) -> bool:
         """Whether all is said and done, dynamic jobs apart."""
-        return not (self.outbox or self._live or self._static_dates or self._external_dates or self.calls)
+        return not (self._live or self._static_dates or self._external_dates or self.calls or self.outbox.events)
 
     def waiting_jobs(self) -> list[SimulatedJob]:
         """Those submitted that nobody has started or rejected."""
@@ -149,7 +152,7 @@ class Engine:
         job.execution.stop()
         self._complete(job, "COMPLETED_WALLTIME_REACHED", WALLTIME_REACHED)
 
-    def _complete(self, job: SimulatedJob, state: str, code: int) -> None:
+    def _complete(self, job: SimulatedJob, state: CompletedState, code: int) -> None:
         self.hosts.release(job.id, job.hosts)
         if job.walltime is not None:
             job.walltime.cancel()
@@ -158,8 +161,8 @@ class Engine:
         job.state = JobState.COMPLETED
         job.finish = self.now
         self._live -= 1
-        data = JobCompletedData(job_id=job.id, job_state=state, return_code=code, alloc=job.allocation)  # type: ignore[arg-type]
-        job.final_state = data.job_state
+        data = JobCompletedData(job_id=job.id, job_state=state, return_code=code, alloc=job.allocation)
+        job.final_state = state
         self.ended.append(job)
         self.outbox.add(self.now, outbox.COMPLETED, JobCompleted(timestamp=seconds(self.now), data=data), job.place)
 

@@ -46,7 +46,7 @@ class _Sequence:
         return self.index >= len(self.profile.seq) * self.profile.repeat
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Placement:
     """Where a job runs."""
 
@@ -88,7 +88,7 @@ class Execution:
         """Work out what the parallel tasks ask for. Raises PlatformError where the platform has no route for one."""
         placement = self._placement
         for name, profile in self._profiles.items():
-            if isinstance(profile, DelayProfile | ComposedProfile):
+            if isinstance(profile, (DelayProfile, ComposedProfile)):
                 continue
             executors = list(placement.executors)
             flops, flows = work(profile, len(executors))

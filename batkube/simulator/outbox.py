@@ -16,19 +16,18 @@ class Outbox:
     """Gathers events until the next message."""
 
     def __init__(self) -> None:
-        self._events: list[tuple[int, int, int, int, Event]] = []
+        self.events: list[tuple[int, int, int, int, Event]] = []
+        """Date, category, place, number, event."""
         self._numbers = count()
-
-    def __bool__(self) -> bool:
-        return bool(self._events)
 
     def add(self, date: int, category: int, event: Event, place: int = 0) -> None:
         """``place`` orders what is of one category, then what was added first goes first."""
-        self._events.append((date, category, place, next(self._numbers), event))
+        self.events.append((date, category, place, next(self._numbers), event))
 
     def take(self, now: int) -> Message:
         """All of it, as a message sent ``now``."""
-        self._events.sort()
-        events = [entry[4] for entry in self._events]
-        self._events = []
+        if len(self.events) > 1:
+            self.events.sort()
+        events = [entry[4] for entry in self.events]
+        self.events = []
         return Message(now=seconds(now), events=events)
