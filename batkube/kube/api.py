@@ -36,15 +36,27 @@ class Api:
         self.identities = Identities(seed)
         self.version = version
         self.registry = registry
-        self.actions = actions
+        self.actions = dict(actions)
         self.bind_admission: list[BindAdmission] = []
-        self._strategies = strategies
+        self._strategies: dict[str, Strategy] = {}
         self._default_strategy = Strategy()
         for storage, strategy in strategies.items():
-            self.store.collection(storage).field_labels = strategy.field_labels
+            self.add_strategy(storage, strategy)
 
     def strategy(self, resource: ResourceType) -> Strategy:
         return self._strategies.get(resource.storage, self._default_strategy)
+
+    def add_strategy(self, storage: str, strategy: Strategy) -> None:
+        """From now on the kind has these rules."""
+        self._strategies[storage] = strategy
+        self.store.collection(storage).field_labels = strategy.field_labels
+
+    def remove_strategy(self, storage: str) -> None:
+        self._strategies.pop(storage, None)
+
+    def stored_as(self, resource: ResourceType) -> ResourceType:
+        """The version in which objects are stored. Custom resources stay in the version in which they were written."""
+        return resource if resource.custom else self.registry.stored_as(resource)
 
     def context(
         self,
@@ -65,6 +77,7 @@ class Api:
             subresource=subresource,
             dry_run=options.dry_run,
             field_manager=options.field_manager,
+            field_validation=options.field_validation,
             warnings=warnings if warnings is not None else [],
         )
 

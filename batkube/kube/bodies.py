@@ -11,7 +11,7 @@ import yaml
 from . import protobuf, typed
 from .negotiation import JSON_TYPE, PROTOBUF_TYPE, SERVED, YAML_TYPE, media_type
 from .resources import ResourceType
-from .status import ApiError, quote
+from .status import ApiError, FieldError, quote
 
 JSON = dict[str, Any]
 
@@ -48,18 +48,28 @@ def decode(
     if not isinstance(parsed, dict):
         what = "array" if isinstance(parsed, list) else "string" if isinstance(parsed, str) else "number"
         raise _unrecognised(wanted, data, f"json: cannot unmarshal {what} into Go value of type struct")
-    obj = with_type_meta(parsed, data, wanted, api_version)
+    obj = with_type_meta(parsed, data, wanted, api_version, resource.custom and not subresource)
     if validation == "Strict" and kind_type == JSON_TYPE:
         _check_duplicates(data, wanted, api_version)
     return typed.decode(resource, obj, validation, warnings, (obj["apiVersion"], wanted))
 
 
-def with_type_meta(parsed: JSON, data: bytes, kind: str, api_version: str) -> JSON:
+def with_type_meta(parsed: JSON, data: bytes, kind: str, api_version: str, custom: bool = False) -> JSON:
     """The object with its kind and version, or 400 where it says others than the request is about."""
     given_kind, given_version = parsed.get("kind") or "", parsed.get("apiVersion") or ""
     for field, value in (("kind", given_kind), ("apiVersion", given_version)):
         if not isinstance(value, str):
             raise _unrecognised(kind, data, f"json: cannot unmarshal into Go struct field .{field} of type string")
+    if custom:
+        if given_version not in ("", api_version):
+            raise ApiError.bad_request(
+                f"the API version in the data ({given_version}) does not match the expected API version ({api_version})"
+            )
+        if given_kind not in ("", kind):
+            name = str((parsed.get("metadata") or {}).get("name", ""))
+            group = api_version.partition("/")[0]
+            wrong = FieldError.invalid("kind", given_kind, f"must be {kind}")
+            raise ApiError.invalid(f"{given_kind}.{group}", name, [wrong])
     if given_kind not in ("", kind) or given_version not in ("", api_version):
         why = f"no kind {quote(given_kind or kind)} is registered for version {quote(given_version)}"
         scheme = 'in scheme "pkg/runtime/scheme.go:111"'

@@ -89,9 +89,12 @@ class ObjectForm:
         if not self._items_typed:
             cut = len(self._head)
             bodies = (b"{" + body[cut:] for body in bodies)
+        metadata = meta.json()
+        if self._items_typed:
+            metadata.setdefault("continue", "")
         return b'%s"metadata":%s,"items":[%s]}\n' % (
             self._list_head,
-            orjson.dumps(meta.json()),
+            orjson.dumps(metadata),
             b",".join(bodies),
         )
 

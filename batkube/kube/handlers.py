@@ -43,7 +43,7 @@ class Request:
     warnings: list[str] = field(default_factory=list)
 
     def accepted(self, stream: bool = False) -> Accepted:
-        accepted = negotiate(self.accept, stream)
+        accepted = negotiate(self.accept, stream, self.target.resource.custom)
         if self.query and "pretty" in self.query:
             return Accepted(accepted.yaml, accepted.form, accepted.form_version, self.query.flag("pretty"))
         return accepted
@@ -64,6 +64,9 @@ Handler = Callable[[Api, Request], Result]
 def handle(api: Api, request: Request) -> Result:
     """Carry out a request. Raises ApiError or TextError where it is refused."""
     target = request.target
+    deprecation = api.strategy(target.resource).deprecation(target.resource.version)
+    if deprecation:
+        request.warnings.append(deprecation)
     if target.subresource and target.subresource != "status":
         return _action(api, request, target.subresource)
     if (target.resource.storage, "") in api.actions:

@@ -68,13 +68,18 @@ def parse_accept(header: str) -> tuple[Clause, ...]:
 
 
 @lru_cache(maxsize=256)
-def negotiate(header: str, stream: bool = False) -> Accepted:
-    """How to answer a request for objects with this Accept header. 406 where it allows nothing that is served."""
+def negotiate(header: str, stream: bool = False, custom: bool = False) -> Accepted:
+    """How to answer a request for objects with this Accept header. 406 where it allows nothing that is served.
+
+    Custom resources have no protobuf form: a client that takes nothing else is refused.
+    """
     if not header:
         return PLAIN
     known = False
     for clause in parse_accept(header):
         if clause.media_type not in SERVED and clause.media_type != "*/*":
+            continue
+        if custom and clause.media_type == PROTOBUF_TYPE:
             continue
         known = True
         if stream and clause.media_type == YAML_TYPE:

@@ -153,6 +153,10 @@ class Registry:
         """Any version of the group is served."""
         return group in self._groups
 
+    def custom_group(self, group: str) -> bool:
+        """The group has nothing but custom resources."""
+        return all(resource.custom for resource in self._by_path.values() if resource.group == group)
+
     def __iter__(self) -> Iterator[ResourceType]:
         return iter(self._by_path.values())
 

@@ -43,6 +43,8 @@ def target_of(registry: Registry, parts: list[str]) -> Target | None:
         namespace, rest, in_namespace = rest[1], rest[2:], True
     resource = registry.lookup(group, version, rest[0])
     if resource is None:
+        if registry.custom_group(group):
+            raise TextError.page_not_found()
         raise ApiError.no_such_resource()
     name = rest[1] if len(rest) > 1 else ""
     subresource = rest[2] if len(rest) > 2 else ""
@@ -51,6 +53,8 @@ def target_of(registry: Registry, parts: list[str]) -> Target | None:
     if in_namespace and not resource.namespaced:
         raise TextError.page_not_found() if resource.custom else ApiError.no_such_resource()
     all_namespaces = resource.namespaced and not namespace
+    if resource.custom and name and subresource == "status" and subresource not in resource.subresources:
+        raise ApiError.not_found(resource.qualified, name)
     if (all_namespaces and name) or (subresource and subresource not in resource.subresources):
         raise ApiError.no_such_resource()
     return Target(resource, namespace, name, subresource, tuple(rest[3:]), all_namespaces, watch)

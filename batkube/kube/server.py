@@ -20,6 +20,8 @@ from fastapi import FastAPI
 from . import typed
 from .api import Api, BindAdmission
 from .bootstrap import bootstrap
+from .custom.definitions import STORAGE as DEFINITIONS
+from .custom.definitions import Definitions, DefinitionStrategy
 from .documents import Documents
 from .endpoint import Endpoint
 from .listener import Listener
@@ -67,7 +69,7 @@ class ApiServer:
             seed=seed,
             version=version,
             registry=self.registry,
-            strategies=STRATEGIES,
+            strategies={**STRATEGIES, DEFINITIONS: DefinitionStrategy()},
             actions=ACTIONS,
             store=self.store,
         )
@@ -83,6 +85,7 @@ class ApiServer:
         self._host, self._port = "", 0
         self.writes: Counter[tuple[str, str]] = Counter()  # by type of change and storage key
         self.store.subscribe(self._count)
+        self.store.subscribe(Definitions(self._api).follow)
         bootstrap(self._api)
 
     # -- over HTTP

@@ -11,6 +11,7 @@ The store knows no rule of Kubernetes: what an object may be is the verbs' busin
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right, insort
+from collections import deque
 from collections.abc import Callable, Hashable, Sequence
 from typing import Any, Protocol
 
@@ -185,6 +186,8 @@ class Store:
         self._history = history
         self._collections: dict[str, Collection] = {}
         self._listeners: list[Listener] = []
+        self._unheard: deque[Change] = deque()
+        self._publishing = False
 
     def collection(self, storage: str) -> Collection:
         found = self._collections.get(storage)
@@ -241,10 +244,19 @@ class Store:
 
     def _publish(self, collection: Collection, change: Change) -> None:
         collection.record(change)
-        for watcher in list(collection.listeners):
-            watcher(change)
-        for listener in self._listeners:
-            listener(change)
+        self._unheard.append(change)
+        if self._publishing:  # a listener writes: what it wrote is told after what it was told, to all
+            return
+        self._publishing = True
+        try:
+            while self._unheard:
+                told = self._unheard.popleft()
+                for watcher in list(self.collection(told.resource.storage).listeners):
+                    watcher(told)
+                for listener in list(self._listeners):
+                    listener(told)
+        finally:
+            self._publishing = False
 
 
 def path_of(namespace: str, name: str) -> str:

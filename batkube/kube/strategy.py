@@ -49,6 +49,7 @@ class Context:
     subresource: str | None = None
     dry_run: bool = False
     field_manager: str = ""
+    field_validation: str = "Ignore"  # what becomes of unknown fields: Ignore, Warn, Strict
     user: str = "system:admin"
     warnings: list[str] = field(default_factory=list)  # sent as Warning headers
 
@@ -103,6 +104,10 @@ class Strategy:
     def check_delete(self, obj: JSON, ctx: Context) -> None:
         """Raise ApiError where the object may not be deleted."""
 
+    def finalizers_on_delete(self, obj: JSON) -> list[str]:
+        """Finalizers that an object gets when it is deleted: somebody has to clean up before it is gone."""
+        return []
+
     def prepare_delete(self, new: JSON, old: JSON, ctx: Context) -> None:
         """The object is about to be marked as being deleted (deletionTimestamp is set): change what goes with
         it.
@@ -113,6 +118,10 @@ class Strategy:
         write.
         """
         return None
+
+    def deprecation(self, version: str) -> str:
+        """What every request for this version of the kind is warned of, "" if nothing."""
+        return ""
 
     def field_labels(self, obj: JSON) -> dict[str, str] | None:
         """The values of `selectable_fields`, absent ones as "". None: the kind has none."""

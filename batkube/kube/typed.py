@@ -67,7 +67,9 @@ def decode(
     """
     api_version, name = kind or (resource.api_version, resource.kind)
     type_name = api_types.type_of(api_version, name)
-    if type_name is None or resource.custom:
+    if resource.custom and kind in (None, (resource.api_version, resource.kind)):
+        return _custom(resource, obj)
+    if type_name is None:
         return obj
     notes = _Notes()
     try:
@@ -82,6 +84,17 @@ def decode(
         if warnings is not None:
             warnings.extend(found)
     return result
+
+
+def _custom(resource: ResourceType, obj: JSON) -> JSON:
+    """A custom resource: only its metadata is typed, all else is for its schema."""
+    metadata = obj.get("metadata")
+    try:
+        read: JSON = _struct("meta/v1.ObjectMeta")(metadata if metadata is not None else {}, "metadata", _Notes())
+    except _Mismatch as mismatch:
+        version, kind = quote(resource.version), resource.kind
+        raise ApiError.bad_request(f"{kind} in version {version} cannot be handled as a {kind}: {mismatch}") from None
+    return {**obj, "metadata": read}
 
 
 def strict_error(kind: str, api_version: str, found: list[str]) -> ApiError:

@@ -31,7 +31,7 @@ def create(
     """Store a new object, which belongs to the call from here on. A dry run returns what would have been
     stored.
     """
-    stored_as = api.registry.stored_as(resource)
+    stored_as = api.stored_as(resource)
     obj = to_stored(resource, stored_as, obj)
     metadata = obj["metadata"] = dict(obj.get("metadata") or {})
     check_namespace(metadata, namespace)

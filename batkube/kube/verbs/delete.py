@@ -112,6 +112,8 @@ def _marked(current: Version, strategy: Strategy, options: DeleteOptions, ctx: C
     else:
         grace = strategy.grace_period(old, requested, ctx)
     finalizers = _finalizers(metadata.get("finalizers") or [], strategy, options)
+    if metadata.get("deletionTimestamp") is None:
+        finalizers += [name for name in strategy.finalizers_on_delete(old) if name not in finalizers]
     if grace is None and not finalizers:
         return None
     if grace is None and metadata.get("deletionTimestamp") is not None and finalizers == metadata.get("finalizers"):

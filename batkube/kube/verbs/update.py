@@ -96,8 +96,8 @@ def store_changed(
     """Store `obj` as the next version of `current` by the rules of its kind. The same content is no new
     version.
     """
-    stored_as = current.resource
-    old = current.obj
+    stored_as = api.stored_as(resource)
+    old = to_served(stored_as, current.obj)
     new = to_stored(resource, stored_as, obj)
     namespace, name = current.key
     strategy = api.strategy(resource)

@@ -1,0 +1,315 @@
+"""CustomResourceDefinitions: their own rules, and the resources that come and go with them.
+
+The real server does this in controllers, some moments after a write; here it is done at once, with the same
+writes: a new definition is followed by one more version of it, in which its conditions say that it is served.
+"""
+
+from __future__ import annotations
+
+import copy
+import re
+from typing import Any
+
+from ..api import Api
+from ..resources import ResourceType, Subresource
+from ..status import FieldError
+from ..store import ADDED, DELETED, Change
+from ..strategy import Context, Strategy, keep_all_but_status
+from .scale import scale_action
+from .strategy import CustomStrategy, ServedVersion
+
+JSON = dict[str, Any]
+
+STORAGE = "customresourcedefinitions.apiextensions.k8s.io"
+CLEANUP = "customresourcecleanup.apiextensions.k8s.io"
+VERBS = ("delete", "deletecollection", "get", "list", "patch", "create", "update", "watch")
+
+_LABEL = re.compile(r"[a-z]([-a-z0-9]*[a-z0-9])?")
+_APPROVED = "api-approved.kubernetes.io"
+
+
+class DefinitionStrategy(Strategy):
+    """The rules of definitions themselves."""
+
+    def prepare_create(self, obj: JSON, ctx: Context) -> None:
+        obj["metadata"]["generation"] = 1
+        spec = obj.setdefault("spec", {})
+        _default(spec)
+        stored = [version["name"] for version in spec.get("versions") or () if version.get("storage")]
+        obj["status"] = {"conditions": None, "acceptedNames": {"plural": "", "kind": ""}, "storedVersions": stored}
+        finalizers = obj["metadata"].get("finalizers") or []
+        if CLEANUP in finalizers:
+            obj["metadata"]["finalizers"] = finalizers
+
+    def prepare_update(self, new: JSON, old: JSON, ctx: Context) -> None:
+        if ctx.subresource == "status":
+            keep_all_but_status(new, old)
+            return
+        new["status"] = copy.deepcopy(old["status"])
+        _default(new["spec"])
+        for version in new["spec"].get("versions") or ():
+            if version.get("storage") and version["name"] not in new["status"]["storedVersions"]:
+                new["status"]["storedVersions"].append(version["name"])
+        if new["spec"] != old["spec"]:
+            new["metadata"]["generation"] = old["metadata"].get("generation", 0) + 1
+
+    def validate_create(self, obj: JSON, ctx: Context) -> list[FieldError]:
+        return _validate(obj)
+
+    def validate_update(self, new: JSON, old: JSON, ctx: Context) -> list[FieldError]:
+        errors = [
+            FieldError.invalid(f"spec.{key}", new["spec"].get(key), "field is immutable")
+            for key in ("group", "scope")
+            if new["spec"].get(key) != old["spec"].get(key)
+        ]
+        return errors or _validate(new)
+
+    def finalizers_on_delete(self, obj: JSON) -> list[str]:
+        """The instances of a definition go first."""
+        return [CLEANUP]
+
+    def prepare_delete(self, new: JSON, old: JSON, ctx: Context) -> None:
+        new["metadata"].pop("deletionGracePeriodSeconds", None)
+        new["metadata"]["generation"] = old["metadata"].get("generation", 1)
+        _set_condition(
+            new["status"],
+            "Terminating",
+            "True",
+            ctx.now,
+            "InstanceDeletionPending",
+            "CustomResourceDefinition marked for deletion; CustomResource deletion will begin soon",
+        )
+
+
+def _default(spec: JSON) -> None:
+    names = spec.setdefault("names", {})
+    kind = names.get("kind", "")
+    if not names.get("singular"):
+        names["singular"] = kind.lower()
+    if not names.get("listKind"):
+        names["listKind"] = f"{kind}List"
+    spec.setdefault("conversion", {"strategy": "None"})
+
+
+def _validate(obj: JSON) -> list[FieldError]:
+    spec, metadata = obj["spec"], obj["metadata"]
+    errors = []
+    names = spec["names"]
+    plural, group = names.get("plural", ""), spec.get("group", "")
+    if not group:
+        errors.append(FieldError.required("spec.group"))
+    if metadata["name"] != f"{plural}.{group}":
+        errors.append(FieldError.invalid("metadata.name", metadata["name"], 'must be spec.names.plural+"."+spec.group'))
+    if spec.get("scope") not in ("Cluster", "Namespaced"):
+        errors.append(FieldError.not_supported("spec.scope", spec.get("scope", ""), ("Cluster", "Namespaced")))
+    for key in ("plural", "kind"):
+        if not names.get(key):
+            errors.append(FieldError.required(f"spec.names.{key}"))
+    protected = group.endswith((".k8s.io", ".kubernetes.io")) or group in ("k8s.io", "kubernetes.io")
+    if protected and _APPROVED not in (metadata.get("annotations") or {}):
+        detail = (
+            f'protected groups must have approval annotation "{_APPROVED}", see '
+            "https://github.com/kubernetes/enhancements/pull/1111"
+        )
+        errors.append(FieldError.required(f"metadata.annotations[{_APPROVED}]", detail))
+    versions = spec.get("versions") or []
+    for index, version in enumerate(versions):
+        errors += _validate_version(version, f"spec.versions[{index}]", index, single=len(versions) == 1)
+    if sum(bool(version.get("storage")) for version in versions) != 1:
+        detail = "must have exactly one version marked as storage version"
+        errors.append(FieldError.invalid("spec.versions", [v.get("name") for v in versions], detail))
+    return errors
+
+
+def _validate_version(version: JSON, path: str, index: int, single: bool) -> list[FieldError]:
+    errors = []
+    name = version.get("name", "")
+    if not _LABEL.fullmatch(name):
+        detail = (
+            "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic "
+            "character, and end with an alphanumeric character (e.g. 'my-name',  or 'abc-123', regex used for "
+            "validation is '[a-z]([-a-z0-9]*[a-z0-9])?')"
+        )
+        errors.append(FieldError.invalid(f"{path}.name", name, detail))
+        if index == 0:
+            errors.append(FieldError.invalid("spec.version", name, detail))
+    schema = (version.get("schema") or {}).get("openAPIV3Schema")
+    if schema is None:
+        errors.append(FieldError.required(f"{path}.schema.openAPIV3Schema"))
+        return errors
+    where = "spec.validation.openAPIV3Schema" if single else f"{path}.schema.openAPIV3Schema"
+    if not schema.get("type"):
+        errors.append(FieldError.required(f"{where}.type", "must not be empty at the root"))
+    elif schema["type"] != "object":
+        errors.append(FieldError.invalid(f"{where}.type", schema["type"], "must be object at the root"))
+    else:
+        errors += _structural(schema, where)
+    return errors
+
+
+def _structural(schema: JSON, path: str) -> list[FieldError]:
+    """Every specified field has a type, or says that it is free."""
+    errors = []
+    for name, its in (schema.get("properties") or {}).items():
+        errors += _typed(its, f"{path}.properties[{name}]", "must not be empty for specified object fields")
+    items = schema.get("items")
+    if isinstance(items, dict):
+        errors += _typed(items, f"{path}.items", "must not be empty for specified array items")
+    additional = schema.get("additionalProperties")
+    if isinstance(additional, dict):
+        errors += _typed(additional, f"{path}.additionalProperties", "must not be empty for specified object fields")
+    return errors
+
+
+def _typed(schema: JSON, path: str, missing: str) -> list[FieldError]:
+    free = schema.get("x-kubernetes-int-or-string") or schema.get("x-kubernetes-preserve-unknown-fields")
+    if not schema.get("type") and not free:
+        return [FieldError.required(f"{path}.type", missing)]
+    return _structural(schema, path)
+
+
+class Definitions:
+    """Follows the definitions in the store and serves what they define."""
+
+    def __init__(self, api: Api) -> None:
+        self._api = api
+        self._served: dict[str, list[ResourceType]] = {}  # by name of the definition
+
+    def follow(self, change: Change) -> None:
+        """To be called with every change of the store."""
+        if change.resource.storage != STORAGE:
+            return
+        name = change.version.key[1]
+        if change.type == DELETED:
+            self._withdraw(name)
+        elif change.object["metadata"].get("deletionTimestamp"):
+            self._end(change)
+        elif change.type == ADDED or change.previous is None or change.object["spec"] != change.previous["spec"]:
+            self._accept(change)
+
+    def _accept(self, change: Change) -> None:
+        definition = change.object
+        conflict = self._conflict(definition)
+        status = copy.deepcopy(definition["status"])
+        now = self._api.clock.seconds()
+        if conflict is None:
+            status["acceptedNames"] = copy.deepcopy(definition["spec"]["names"])
+            _set_condition(status, "NamesAccepted", "True", now, "NoConflicts", "no conflicts found")
+            _set_condition(
+                status, "Established", "True", now, "InitialNamesAccepted", "the initial names have been accepted"
+            )
+            self._serve(definition)
+        else:
+            reason, message = conflict
+            _set_condition(status, "NamesAccepted", "False", now, reason, message)
+            established = any(c["type"] == "Established" for c in status.get("conditions") or ())
+            if not established:
+                _set_condition(status, "Established", "False", now, "NotAccepted", "not all names are accepted")
+        if status != definition["status"]:
+            metadata = dict(definition["metadata"])
+            self._api.store.put(change.resource, {**definition, "metadata": metadata, "status": status})
+
+    def _conflict(self, definition: JSON) -> tuple[str, str] | None:
+        """Names that another resource of the group has already."""
+        names, group = definition["spec"]["names"], definition["spec"]["group"]
+        own = self._served.get(definition["metadata"]["name"], ())
+        taken = [resource for resource in self._api.registry if resource.group == group and resource not in own]
+        plurals = {name for other in taken for name in (other.plural, other.singular, *other.short_names)}
+        kinds = {name for other in taken for name in (other.kind, other.list_kind)}
+        found = None
+        for key, reason, known in (
+            ("plural", "PluralConflict", plurals),
+            ("singular", "SingularConflict", plurals),
+            ("kind", "KindConflict", kinds),
+            ("listKind", "ListKindConflict", kinds),
+        ):
+            if names.get(key) in known:
+                found = reason, f'"{names[key]}" is already in use'
+        return found
+
+    def _serve(self, definition: JSON) -> None:
+        name = definition["metadata"]["name"]
+        spec = definition["spec"]
+        self._withdraw(name)
+        served = [version for version in spec["versions"] if version.get("served")]
+        versions = {version["name"]: _served_version(version, spec) for version in served}
+        strategy = CustomStrategy(versions)
+        resources = [_resource(version, versions[version["name"]], spec) for version in served]
+        for resource in resources:
+            self._api.registry.add(resource)
+        self._served[name] = resources
+        self._api.add_strategy(name, strategy)
+        self._api.actions[name, "scale"] = scale_action(strategy)
+
+    def _withdraw(self, name: str) -> None:
+        for resource in self._served.pop(name, ()):
+            self._api.registry.remove(resource)
+        self._api.remove_strategy(name)
+        self._api.actions.pop((name, "scale"), None)
+
+    def _end(self, change: Change) -> None:
+        """A definition that is being deleted: its objects go, then it goes itself."""
+        name = change.version.key[1]
+        collection = self._api.store.collection(name)
+        for version in collection.select():
+            self._api.identities.ended(name, *version.key)
+            self._api.store.remove(version.resource, version.key)
+        finalizers = [item for item in change.object["metadata"].get("finalizers") or () if item != CLEANUP]
+        if not finalizers:
+            self._api.identities.ended(STORAGE, "", name)
+            self._api.store.remove(change.resource, change.version.key)
+
+
+def _served_version(version: JSON, spec: JSON) -> ServedVersion:
+    subresources = version.get("subresources") or {}
+    warning = ""
+    if version.get("deprecated"):
+        kind = f"{spec['group']}/{version['name']} {spec['names']['kind']}"
+        warning = version.get("deprecationWarning") or f"{kind} is deprecated"
+    return ServedVersion(
+        name=version["name"],
+        schema=(version.get("schema") or {}).get("openAPIV3Schema") or {},
+        has_status="status" in subresources,
+        scale=subresources.get("scale"),
+        selectable=tuple(field["jsonPath"] for field in version.get("selectableFields") or ()),
+        deprecation=warning,
+    )
+
+
+def _resource(version: JSON, served: ServedVersion, spec: JSON) -> ResourceType:
+    names = spec["names"]
+    verbs = ("get", "patch", "update")
+    subresources = {}
+    if served.has_status:
+        subresources["status"] = Subresource("status", names["kind"], verbs)
+    if served.scale is not None:
+        subresources["scale"] = Subresource("scale", "Scale", verbs, "autoscaling", "v1")
+    return ResourceType(
+        group=spec["group"],
+        version=version["name"],
+        plural=names["plural"],
+        singular=names["singular"],
+        kind=names["kind"],
+        list_kind=names["listKind"],
+        namespaced=spec["scope"] == "Namespaced",
+        verbs=VERBS,
+        storage=f"{names['plural']}.{spec['group']}",
+        short_names=tuple(names.get("shortNames") or ()),
+        categories=tuple(names.get("categories") or ()),
+        subresources=subresources,
+        custom=True,
+    )
+
+
+def _set_condition(status: JSON, kind: str, value: str, now: str, reason: str, message: str) -> None:
+    conditions = list(status.get("conditions") or ())
+    new = {"type": kind, "status": value, "lastTransitionTime": now, "reason": reason, "message": message}
+    for index, condition in enumerate(conditions):
+        if condition["type"] == kind:
+            if condition["status"] == value:
+                new["lastTransitionTime"] = condition["lastTransitionTime"]
+            conditions[index] = new
+            break
+    else:
+        conditions.append(new)
+    status["conditions"] = conditions

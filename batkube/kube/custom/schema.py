@@ -1,0 +1,308 @@
+"""Structural schemas: what is dropped, filled in and refused in a custom resource.
+
+As `apiextensions-apiserver/pkg/apiserver/schema` (pruning, defaulting) and kube-openapi's validation do it, in
+their words. Rules in CEL (`x-kubernetes-validations`) are not evaluated.
+"""
+
+from __future__ import annotations
+
+import copy
+import re
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Any
+
+from ..status import FieldError, quote, show
+
+JSON = dict[str, Any]
+
+_PRESERVE = "x-kubernetes-preserve-unknown-fields"
+_EMBEDDED = "x-kubernetes-embedded-resource"
+_INT_OR_STRING = "x-kubernetes-int-or-string"
+_LIST_TYPE = "x-kubernetes-list-type"
+_LIST_KEYS = "x-kubernetes-list-map-keys"
+
+TYPE_META = ("apiVersion", "kind", "metadata")
+
+
+def prune(schema: JSON, value: Any, path: str, unknown: list[str], root: bool = False) -> None:
+    """Drop the fields that the schema does not know; their paths are added to `unknown`."""
+    if isinstance(value, list):
+        items = schema.get("items")
+        if isinstance(items, dict):
+            for index, item in enumerate(value):
+                prune(items, item, f"{path}[{index}]", unknown)
+        return
+    if not isinstance(value, dict):
+        return
+    properties = schema.get("properties") or {}
+    additional = schema.get("additionalProperties")
+    has_type_meta = root or schema.get(_EMBEDDED, False)
+    for key in list(value):
+        here = f"{path}.{key}" if path else key
+        if has_type_meta and key in TYPE_META:
+            continue
+        if key in properties:
+            prune(properties[key], value[key], here, unknown)
+        elif isinstance(additional, dict):
+            prune(additional, value[key], here, unknown)
+        elif not additional and not schema.get(_PRESERVE, False):
+            unknown.append(here)
+            del value[key]
+
+
+def default(schema: JSON, value: Any) -> None:
+    """Fill in defaults; null where it may not be is as nothing."""
+    if isinstance(value, list):
+        items = schema.get("items")
+        if isinstance(items, dict):
+            for item in value:
+                default(items, item)
+        return
+    if not isinstance(value, dict):
+        return
+    properties = schema.get("properties") or {}
+    for key, its in properties.items():
+        if key in value and value[key] is None and not its.get("nullable", False):
+            del value[key]
+        if key not in value and its.get("default") is not None:
+            value[key] = copy.deepcopy(its["default"])
+        if key in value:
+            default(its, value[key])
+    additional = schema.get("additionalProperties")
+    if isinstance(additional, dict):
+        for key, item in value.items():
+            if key not in properties:
+                default(additional, item)
+
+
+def validate(schema: JSON, value: Any, path: str, old: Any = None) -> list[FieldError]:
+    """What is wrong with the value. A part that is as it was in `old` is not looked at again (ratcheting)."""
+    if old is not None and value == old and type(value) is type(old):
+        return []
+    if value is None:
+        return [] if schema.get("nullable", False) else [_wrong_type(schema, value, path)]
+    errors = _of_type(schema, value, path)
+    errors += _of_enum(schema, value, path)
+    if isinstance(value, str):
+        errors += _of_string(schema, value, path)
+    elif isinstance(value, dict):
+        errors += _of_object(schema, value, path, old)
+    elif isinstance(value, list):
+        errors += _of_array(schema, value, path, old)
+    elif isinstance(value, int | float) and not isinstance(value, bool):
+        errors += _of_number(schema, value, path)
+    return errors + _of_combination(schema, value, path)
+
+
+def _types(schema: JSON) -> tuple[str, ...]:
+    if schema.get(_INT_OR_STRING, False):
+        return ("integer", "string")
+    its = schema.get("type")
+    return (its,) if its else ()
+
+
+def type_name(value: Any) -> str:
+    """The JSON type of a value."""
+    if isinstance(value, bool):
+        return "boolean"
+    if isinstance(value, int):
+        return "integer"
+    if isinstance(value, float):
+        return "number"
+    if isinstance(value, str):
+        return "string"
+    if isinstance(value, list):
+        return "array"
+    return "object" if isinstance(value, dict) else "null"
+
+
+def _of_type(schema: JSON, value: Any, path: str) -> list[FieldError]:
+    types = _types(schema)
+    actual = type_name(value)
+    whole = isinstance(value, float) and value.is_integer()
+    fits = not types or actual in types or (actual == "integer" and "number" in types)
+    if not fits and not (whole and "integer" in types):
+        errors = [_wrong_type(schema, value, path)]
+        if "integer" in types and actual == "number":
+            errors.append(_nowhere(f"Checked value must be of type integer (default format) in {path}"))
+        return errors
+    if types == ("integer",) and schema.get("format") in ("int32", "int64"):
+        bits = int(schema["format"][3:])
+        if not -(1 << (bits - 1)) <= value < 1 << (bits - 1):
+            return [_nowhere(f"Checked value must be of type integer with format {schema['format']} in {path}")]
+    return []
+
+
+def _wrong_type(schema: JSON, value: Any, path: str) -> FieldError:
+    actual, wanted = type_name(value), ",".join(_types(schema))
+    return FieldError.type_invalid(path, actual, f"{path} in body must be of type {wanted}: {quote(actual)}")
+
+
+def _nowhere(detail: str) -> FieldError:
+    """An error that the real server cannot say the field of."""
+    return FieldError.invalid("<nil>", "", detail)
+
+
+def _of_enum(schema: JSON, value: Any, path: str) -> list[FieldError]:
+    allowed = schema.get("enum")
+    if not allowed or value in allowed:
+        return []
+    return [FieldError.not_supported(path, value, [item if isinstance(item, str) else show(item) for item in allowed])]
+
+
+@lru_cache(maxsize=1024)
+def _pattern(text: str) -> re.Pattern[str] | None:
+    """Go's regular expressions are nearly Python's; one that Python cannot read is not checked."""
+    try:
+        return re.compile(text.replace("\\z", "\\Z"))
+    except re.error:
+        return None
+
+
+def _of_string(schema: JSON, value: str, path: str) -> list[FieldError]:
+    errors = []
+    shortest, longest = schema.get("minLength"), schema.get("maxLength")
+    if longest is not None and len(value) > longest:
+        errors.append(FieldError.too_long(path, longest))
+    if shortest is not None and len(value) < shortest:
+        detail = f"{path} in body should be at least {shortest} chars long"
+        errors.append(FieldError.invalid(path, value, detail))
+    pattern = schema.get("pattern")
+    if pattern:
+        compiled = _pattern(pattern)
+        if compiled is not None and not compiled.search(value):
+            errors.append(FieldError.invalid(path, value, f"{path} in body should match '{pattern}'"))
+    its = schema.get("format")
+    if its in _FORMATS and not _FORMATS[its].fullmatch(value):
+        errors.append(FieldError.invalid(path, value, f"{path} in body must be of type {its}: {quote(value)}"))
+    return errors
+
+
+_FORMATS = {
+    "date-time": re.compile(r"\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:?\d\d)"),
+    "date": re.compile(r"\d{4}-\d\d-\d\d"),
+    "uuid": re.compile(r"[0-9a-fA-F]{8}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{12}"),
+    "ipv4": re.compile(r"(\d{1,3}\.){3}\d{1,3}"),
+    "duration": re.compile(r"-?(\d+(\.\d+)?\s*[a-zµ]+\s*)+|0"),
+}
+
+
+def _of_number(schema: JSON, value: float, path: str) -> list[FieldError]:
+    errors = []
+    factor = schema.get("multipleOf")
+    if factor:
+        quotient = value / factor
+        if abs(quotient - round(quotient)) > 1e-9:
+            errors.append(FieldError.invalid(path, value, f"{path} in body should be a multiple of {factor}"))
+        elif value == 0:
+            detail = f"factor MultipleOf declared for {path} must be positive: {show(value)}"
+            errors.append(FieldError.invalid(path, value, detail))
+    lowest, highest = schema.get("minimum"), schema.get("maximum")
+    if lowest is not None:
+        if schema.get("exclusiveMinimum", False) and value <= lowest:
+            errors.append(FieldError.invalid(path, value, f"{path} in body should be greater than {lowest}"))
+        elif value < lowest:
+            detail = f"{path} in body should be greater than or equal to {lowest}"
+            errors.append(FieldError.invalid(path, value, detail))
+    if highest is not None:
+        if schema.get("exclusiveMaximum", False) and value >= highest:
+            errors.append(FieldError.invalid(path, value, f"{path} in body should be less than {highest}"))
+        elif value > highest:
+            detail = f"{path} in body should be less than or equal to {highest}"
+            errors.append(FieldError.invalid(path, value, detail))
+    return errors
+
+
+def _of_object(schema: JSON, value: JSON, path: str, old: Any) -> list[FieldError]:
+    errors = []
+    properties = schema.get("properties") or {}
+    required = list(schema.get("required") or ())
+    if schema.get(_EMBEDDED, False):
+        required += ["apiVersion", "kind"]
+    for key in required:
+        if key not in value:
+            errors.append(FieldError.required(f"{path}.{key}" if path else key))
+    errors += _count(schema, value, path, ("minProperties", "maxProperties", "properties"))
+    additional = schema.get("additionalProperties")
+    before = old if isinstance(old, dict) else {}
+    for key, item in value.items():
+        its = properties.get(key, additional)
+        if isinstance(its, dict):
+            errors += validate(its, item, f"{path}.{key}" if path else key, before.get(key))
+    return errors
+
+
+def _of_array(schema: JSON, value: list[Any], path: str, old: Any) -> list[FieldError]:
+    errors = _count(schema, value, path, ("minItems", "maxItems", "items"))
+    items = schema.get("items")
+    if isinstance(items, dict):
+        before = _matching(schema, value, old)
+        for index, item in enumerate(value):
+            errors += validate(items, item, f"{path}[{index}]", before[index])
+    return errors + _duplicates(schema, value, path)
+
+
+def _matching(schema: JSON, value: list[Any], old: Any) -> list[Any]:
+    """For each item the old one that it may be compared with: by its keys in lists of type map only."""
+    keys = schema.get(_LIST_KEYS)
+    if schema.get(_LIST_TYPE) != "map" or not keys or not isinstance(old, list):
+        return [None] * len(value)
+    known = {_key(item, keys): item for item in old if isinstance(item, dict)}
+    return [known.get(_key(item, keys)) if isinstance(item, dict) else None for item in value]
+
+
+def _key(item: JSON, keys: Sequence[str]) -> str:
+    return show({key: item[key] for key in keys if key in item})
+
+
+def _duplicates(schema: JSON, value: list[Any], path: str) -> list[FieldError]:
+    its, keys = schema.get(_LIST_TYPE), schema.get(_LIST_KEYS) or ()
+    if its not in ("map", "set"):
+        return []
+    errors = []
+    seen = set()
+    for index, item in enumerate(value):
+        shown = _key(item, keys) if its == "map" and isinstance(item, dict) else show(item)
+        if shown in seen:
+            duplicate = {key: item[key] for key in keys if key in item} if its == "map" else item
+            errors.append(FieldError.duplicate(f"{path}[{index}]", duplicate))
+        seen.add(shown)
+    return errors
+
+
+def _count(schema: JSON, value: JSON | list[Any], path: str, names: tuple[str, str, str]) -> list[FieldError]:
+    fewest, most = schema.get(names[0]), schema.get(names[1])
+    count = len(value)
+    errors = []
+    if most is not None and count > most:
+        errors.append(FieldError.too_many(path, count, most))
+    if fewest is not None and count < fewest:
+        errors.append(FieldError.invalid(path, count, f"{path} in body should have at least {fewest} {names[2]}"))
+    return errors
+
+
+def _of_combination(schema: JSON, value: Any, path: str) -> list[FieldError]:
+    errors: list[FieldError] = []
+    any_of, one_of, all_of = schema.get("anyOf"), schema.get("oneOf"), schema.get("allOf")
+    if any_of:
+        tried = [validate(its, value, path) for its in any_of]
+        if all(tried):
+            errors.append(_nowhere(f'"{path}" must validate at least one schema (anyOf)'))
+            errors += min(tried, key=lambda failed: len(failed))
+    if one_of:
+        tried = [validate(its, value, path) for its in one_of]
+        fitting = sum(not failed for failed in tried)
+        if fitting != 1:
+            found = "Found none valid" if not fitting else f"Found {fitting} valid alternatives"
+            errors.append(_nowhere(f'"{path}" must validate one and only one schema (oneOf). {found}'))
+            if not fitting:
+                errors += min(tried, key=lambda failed: len(failed))
+    if all_of:
+        failed_all = [error for its in all_of for error in validate(its, value, path)]
+        if failed_all:
+            errors.append(_nowhere(f'"{path}" must validate all the schemas (allOf)'))
+            errors += failed_all
+    if schema.get("not") and not validate(schema["not"], value, path):
+        errors.append(_nowhere(f'"{path}" must not validate the schema (not)'))
+    return errors
