@@ -1,0 +1,250 @@
+"""What Batsim says: events, and the parts that all messages are made of.
+
+https://batsim.readthedocs.io/en/latest/protocol.html#events
+"""
+
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+
+from batkube.batsim.job_id import split_job_id
+
+JSON = dict[str, Any]
+Date = Annotated[float, Field(allow_inf_nan=False)]
+"""Simulated seconds."""
+
+
+def _full(text: str) -> str:
+    split_job_id(text)
+    return text
+
+
+FullJobId = Annotated[str, AfterValidator(_full)]
+"""``WORKLOAD!NAME``."""
+IntervalSet = str
+"""Host numbers such as ``0-1 3``; see batkube.batsim.allocation."""
+
+CompletedState = Literal["COMPLETED_SUCCESSFULLY", "COMPLETED_FAILED", "COMPLETED_WALLTIME_REACHED", "COMPLETED_KILLED"]
+JobState = CompletedState | Literal["NOT_SUBMITTED", "SUBMITTED", "RUNNING", "REJECTED"]
+
+
+class Part(BaseModel):
+    """A part of a message whose further members mean nothing."""
+
+    model_config = ConfigDict(strict=True, extra="ignore")
+
+
+class Data(BaseModel):
+    """The ``data`` of an event. Members that batkube does not know are in ``model_extra``."""
+
+    model_config = ConfigDict(strict=True, extra="allow")
+
+
+class BaseEvent(Part):
+    """What all events have; each has a ``type`` and its ``data`` besides."""
+
+    timestamp: Date
+
+
+# What SIMULATION_BEGINS tells
+
+
+class Config(Data):
+    """Batsim's options, as far as it tells them. The last four came with 4.x."""
+
+    model_config = ConfigDict(alias_generator=lambda name: name.replace("_", "-"), populate_by_name=True)
+
+    redis_enabled: bool = False
+    redis_hostname: str = "127.0.0.1"
+    redis_port: int = 6379
+    redis_prefix: str = "default"
+    profiles_forwarded_on_submission: bool = False
+    dynamic_jobs_enabled: bool = False
+    dynamic_jobs_acknowledged: bool = False
+    profile_reuse_enabled: bool | None = None
+    sched_config: str | None = None
+    forward_unknown_events: bool | None = None
+
+
+class Resource(Data):
+    """A host. Batsim tells neither its speed nor its cores."""
+
+    id: int
+    """The number used in allocations."""
+    name: str
+    state: str = "idle"
+    properties: dict[str, str] = {}
+    """The host's own; ``role`` is always there, empty for a compute host."""
+    zone_properties: dict[str, str] | None = None
+    """Those of its zones, the innermost wins; absent in 3.x."""
+
+
+ComputeResource = Resource
+StorageResource = Resource
+
+
+class SimulationBeginsData(Data):
+    nb_resources: int
+    nb_compute_resources: int
+    nb_storage_resources: int
+    allow_compute_sharing: bool = False
+    allow_storage_sharing: bool = True
+    config: Config
+    compute_resources: list[Resource]
+    storage_resources: list[Resource] = []
+    workloads: dict[str, str] = {}
+    """Name to the absolute path of its file."""
+    profiles: dict[str, dict[str, JSON]] = {}
+    """Workload, name, profile; only those that a static job uses."""
+
+
+class SimulationBegins(BaseEvent):
+    """The first message, alone."""
+
+    type: Literal["SIMULATION_BEGINS"] = "SIMULATION_BEGINS"
+    data: SimulationBeginsData
+
+
+class NoData(Data):
+    """Nothing to say beyond the type."""
+
+
+class SimulationEnds(BaseEvent):
+    """The last message, alone; wants a reply without events."""
+
+    type: Literal["SIMULATION_ENDS"] = "SIMULATION_ENDS"
+    data: NoData = NoData()
+
+
+# Events on jobs and hosts
+
+
+class JobSubmittedData(Data):
+    job_id: FullJobId
+    job: JSON
+    """The job as in its file, with all fields of the user's; ``id`` is rewritten to the full one."""
+    profile: JSON | None = None
+    """Only where Batsim forwards profiles on submission."""
+
+
+class JobSubmitted(BaseEvent):
+    """A static job at its submission date, or the acknowledgement of a dynamic one."""
+
+    type: Literal["JOB_SUBMITTED"] = "JOB_SUBMITTED"
+    data: JobSubmittedData
+
+
+class JobCompletedData(Data):
+    job_id: FullJobId
+    job_state: CompletedState
+    return_code: int
+    """0, or the profile's ``ret``; -1 or -2 for killed jobs and those beyond their walltime."""
+    alloc: IntervalSet
+
+
+class JobCompleted(BaseEvent):
+    """A job that was started has ended, however it ended."""
+
+    type: Literal["JOB_COMPLETED"] = "JOB_COMPLETED"
+    data: JobCompletedData
+
+
+class LeafProgress(Data):
+    """How much was done of a delay or parallel task, from 0 to 1."""
+
+    profile_name: str
+    progress: float
+
+
+class SequenceProgress(Data):
+    """Which element of a sequence was running; the index counts over all repetitions."""
+
+    profile_name: str
+    current_task_index: int
+    current_task: "Progress"
+
+
+Progress = SequenceProgress | LeafProgress
+
+
+class JobKilledData(Data):
+    job_ids: list[FullJobId]
+    job_progress: dict[str, Progress]
+    """No entry for a job that ended by itself before the kill."""
+
+
+class JobKilled(BaseEvent):
+    """A KILL_JOB is done. Follows the JOB_COMPLETED of the jobs it killed."""
+
+    type: Literal["JOB_KILLED"] = "JOB_KILLED"
+    data: JobKilledData
+
+
+class RequestedCall(BaseEvent):
+    """The date of a CALL_ME_LATER has come."""
+
+    type: Literal["REQUESTED_CALL"] = "REQUESTED_CALL"
+    data: NoData = NoData()
+
+
+class ResourceStateData(Data):
+    resources: IntervalSet
+    state: str
+    """Number of a pstate."""
+
+
+class ResourceStateChanged(BaseEvent):
+    """All hosts of a SET_RESOURCE_STATE have switched."""
+
+    type: Literal["RESOURCE_STATE_CHANGED"] = "RESOURCE_STATE_CHANGED"
+    data: ResourceStateData
+
+
+class NotifyData(Data):
+    type: str
+    """From Batsim ``no_more_static_job_to_submit``, ``no_more_external_event_to_occur``, ``event_machine_unavailable``,
+    ``event_machine_available`` or an external event of the user's; to it ``registration_finished``,
+    ``continue_registration``."""
+    resources: IntervalSet | None = None
+
+
+class Notify(BaseEvent):
+    """Something to know. Both ways."""
+
+    type: Literal["NOTIFY"] = "NOTIFY"
+    data: NotifyData
+
+
+class QueryData(Data):
+    requests: dict[str, JSON]
+
+
+class Query(BaseEvent):
+    """A question, ``consumed_energy`` in practice. Both ways."""
+
+    type: Literal["QUERY"] = "QUERY"
+    data: QueryData
+
+
+class AnswerData(Data):
+    consumed_energy: float | None = None
+    """Joules since date 0."""
+
+
+class Answer(BaseEvent):
+    """The answer to a question. Both ways."""
+
+    type: Literal["ANSWER"] = "ANSWER"
+    data: AnswerData
+
+
+class FromJobMsgData(Data):
+    job_id: FullJobId
+    msg: Any
+
+
+class FromJobMsg(BaseEvent):
+    """A ``send`` profile speaks to the decision process."""
+
+    type: Literal["FROM_JOB_MSG"] = "FROM_JOB_MSG"
+    data: FromJobMsgData
