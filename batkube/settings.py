@@ -12,6 +12,10 @@ DEFAULT_EPOCH = 1_577_836_800.0
 DEFAULT_BATSIM_ENDPOINT = "tcp://127.0.0.1:28000"
 """Where Batsim looks for its decision process unless told otherwise (Batsim's ``-s``)."""
 
+DEFAULT_QUIET_PERIOD = 0.5
+DEFAULT_PATIENCE = 3.0
+"""Real seconds; see StepSettings."""
+
 
 class OnDeadlock(StrEnum):
     """What a run does with jobs that wait when nothing can ever happen again."""
@@ -26,9 +30,9 @@ class StepSettings(BaseModel):
     model_config = ConfigDict(frozen=True)
 
     on_deadlock: OnDeadlock = OnDeadlock.FAIL
-    quiet_period: Annotated[float, Field(gt=0)] = 0.5
+    quiet_period: Annotated[float, Field(gt=0)] = DEFAULT_QUIET_PERIOD
     """A scheduler out of sight is at rest when it has sent no request for so long."""
-    patience: Annotated[float, Field(gt=0)] = 5.0
+    patience: Annotated[float, Field(gt=0)] = DEFAULT_PATIENCE
     """How long a scheduler at rest may stay silent, with no event to come, before the run is stuck."""
     rest_timeout: Annotated[float, Field(gt=0)] = 60.0
     """How long a scheduler may stay busy with one event before the run fails."""

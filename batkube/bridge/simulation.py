@@ -64,14 +64,8 @@ class Simulation:
 
     @property
     def expects_more(self) -> bool:
-        """Whether Batsim has something to tell even if we decide nothing."""
-        return (
-            not self.began
-            or self._static_jobs_to_come
-            or self._external_events_to_come
-            or self.control.running > 0
-            or bool(self.control.decisions)
-        )
+        """Whether Batsim has something to tell even if no waiting job is started."""
+        return not self.began or self._static_jobs_to_come or self._external_events_to_come or self.control.running > 0
 
     # What Batsim says
 
@@ -224,6 +218,10 @@ class Simulation:
         if text not in self.warnings:
             self.warnings.append(text)
             log.warning("%s", text)
+
+    def is_refused(self, job: Job) -> bool:
+        """Whether its scheduler has said of one of the pods that it cannot place it."""
+        return any(self.control.pods[name].waited_for for name in job.pods)
 
     def explain(self, job: Job) -> str:
         """Why the job still waits: who should have placed it, and the last that was said of it."""

@@ -55,10 +55,9 @@ class StepLoop:
         """Let the scheduler react until it rests and nothing is left to do at this date."""
         await self._react()
         while self._simulation.control.waiting() and not self._simulation.expects_more:
-            if await self._stirs() or self._simulation.gangs.give_way() or self._simulation.gangs.resume():
-                await self._react()
-            else:
+            if not (await self._stirs() or self._simulation.gangs.give_way() or self._simulation.gangs.resume()):
                 self._stuck()
+            await self._react()
 
     async def _react(self) -> None:
         await self._rest.wait()
@@ -81,7 +80,10 @@ class StepLoop:
         jobs = self._simulation.control.waiting()
         if self._settings.on_deadlock is OnDeadlock.FAIL:
             raise Stuck(self._explain(jobs))
-        for job in jobs:
+        # Those that the scheduler has spoken of stand in the way of the others (first in, first out); if it has spoken
+        # of none, none of them will ever be placed.
+        blamed = [job for job in jobs if self._simulation.is_refused(job)]
+        for job in blamed or jobs:
             self._simulation.control.reject(job, f"nothing can happen any more; {self._simulation.explain(job)}")
 
     def _explain(self, jobs: list[Job]) -> str:

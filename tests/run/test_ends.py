@@ -125,7 +125,7 @@ def test_a_workload_that_cannot_fit_is_rejected_job_by_job(
 def test_pods_that_no_node_suits_are_explained_in_the_schedulers_own_words(
     batkube: Batkube, platform: Callable[..., Path], workload: Callable[..., Path], scheduler: list[str]
 ) -> None:
-    given = [*jobs(2), *jobs(1, id="picky", nodeSelector={"disk": "ssd"})]
+    given = [*jobs(2), *jobs(1, id="picky", subtime=90, nodeSelector={"disk": "ssd"})]
     began = time.monotonic()
     done = batkube("-p", platform(4), "-w", workload(given, ONE_HOUR), *scheduler)
     assert time.monotonic() - began < SOON
@@ -137,11 +137,13 @@ def test_pods_that_no_node_suits_are_explained_in_the_schedulers_own_words(
 
 
 def test_on_deadlock_reject(batkube: Batkube, platform: Callable[..., Path], workload: Callable[..., Path]) -> None:
-    given = [*jobs(2), *jobs(1, id="picky", nodeSelector={"disk": "ssd"})]
+    # The picky job comes first, and first in, first out lets nobody pass: the others run once it is rejected.
+    given = [*jobs(1, id="a picky one", nodeSelector={"disk": "ssd"}), *jobs(2, subtime=30)]
+    given[1]["id"] = "other"
     done = batkube("-p", platform(4), "-w", workload(given, ONE_HOUR), "--on-deadlock", "reject", "--patience", "1")
     assert done.exit_code == 0, done.stderr
-    assert done.run["jobs"]["rejected"] == 1
-    assert "nodes are available" in done.run["rejected"]["w0!picky"]
+    assert done.run["jobs"] | {"submitted": 3, "succeeded": 2, "rejected": 1} == done.run["jobs"]
+    assert "nodes are available" in done.run["rejected"]["w0!a picky one"]
 
 
 def test_a_scheduler_nobody_runs_is_named_and_not_waited_for(
