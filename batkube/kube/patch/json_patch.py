@@ -1,14 +1,172 @@
-"""JSON patch, RFC 6902."""
+"""JSON patch (RFC 6902) as the real server applies it, with the library gopkg.in/evanphx/json-patch.v4.
+
+Where that library is laxer than the RFC, so is this: `replace` of a missing key adds it, an absent value is null,
+negative indices count from the end, a path without a leading slash loses its first segment.
+"""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable
 from typing import Any
+
+import orjson
 
 from ..status import ApiError
 
 JSON = dict[str, Any]
 
+MAX_OPERATIONS = 10_000
+_INDEX = re.compile(r"[+-]?[0-9]+", re.ASCII)
+_REFUSED = "the server rejected our request due to an error in our request"
+_ABSENT: Any = object()
 
-def apply(obj: JSON, patch: list[JSON]) -> JSON:
-    """The object after the operations of the patch."""
-    raise ApiError.unprocessable("JSON patches are not served yet")
+
+class _Failed(Exception):
+    """An operation that cannot be applied: the whole patch is refused."""
+
+
+def apply(obj: JSON, patch: Any) -> JSON:
+    """The object after the operations of the patch; `obj` is not changed.
+
+    400 where the patch is no list of operations, 413 where there are too many, 422 where one of them fails (a `test`
+    too).
+    """
+    if patch is None:
+        return obj
+    if not isinstance(patch, list) or not all(isinstance(operation, dict) for operation in patch):
+        what = "object" if isinstance(patch, dict) else "string" if isinstance(patch, str) else "value"
+        raise ApiError.bad_request(
+            f"error decoding patch: json: cannot unmarshal {what} into Go value of type []handlers.jsonPatchOp"
+        )
+    if len(patch) > MAX_OPERATIONS:
+        message = f"The allowed maximum operations in a JSON patch is {MAX_OPERATIONS}, got {len(patch)}"
+        raise ApiError(413, "RequestEntityTooLarge", message)
+    document: Any = obj
+    for operation in patch:
+        try:
+            document = _apply_one(document, operation)
+        except _Failed:
+            raise ApiError.unprocessable(_REFUSED) from None
+    if not isinstance(document, dict):
+        raise ApiError.unprocessable(_REFUSED)
+    return document
+
+
+def _apply_one(document: Any, operation: JSON) -> Any:
+    kind = operation.get("op")
+    path = _pointer(operation, "path")
+    value = operation.get("value")
+    if kind == "add":
+        return value if path == "" else _changed(document, path, lambda holder, key: _add(holder, key, value))
+    if kind == "replace":
+        return value if path == "" else _changed(document, path, lambda holder, key: _replace(holder, key, value))
+    if kind == "remove":
+        return _changed(document, path, _remove)
+    if kind == "test":
+        found = document if path == "" else _get(*_holder(document, path))
+        if not _equal(found, value):
+            raise _Failed
+        return document
+    if kind in ("move", "copy"):
+        source = _pointer(operation, "from")
+        moved = _get(*_holder(document, source))
+        if kind == "move":
+            document = _changed(document, source, _remove)
+        return _changed(document, path, lambda holder, key: _add(holder, key, moved))
+    raise _Failed
+
+
+def _pointer(operation: JSON, name: str) -> str:
+    pointer = operation.get(name)
+    if not isinstance(pointer, str):
+        raise _Failed
+    return pointer
+
+
+def _segments(path: str) -> list[str]:
+    """The keys of a path; what stands before the first slash is not one."""
+    segments = path.split("/")[1:]
+    if not segments:
+        raise _Failed
+    return [segment.replace("~1", "/").replace("~0", "~") if "~" in segment else segment for segment in segments]
+
+
+def _holder(document: Any, path: str) -> tuple[Any, str]:
+    """The map or list that the path's last segment is a key of, and that segment."""
+    *parents, key = _segments(path)
+    holder = document
+    for parent in parents:
+        holder = _get(holder, parent)
+    if not isinstance(holder, dict | list):
+        raise _Failed
+    return holder, key
+
+
+def _changed(document: Any, path: str, change: Callable[[Any, str], None]) -> Any:
+    """A copy of the document, changed where the path leads. Only what lies on the path is copied."""
+    *parents, key = _segments(path)
+    root = holder = _copied(document)
+    for parent in parents:
+        child = _copied(_get(holder, parent))
+        if isinstance(holder, list):
+            holder[_index(parent, len(holder))] = child
+        else:
+            holder[parent] = child
+        holder = child
+    change(holder, key)
+    return root
+
+
+def _copied(value: Any) -> Any:
+    if isinstance(value, dict):
+        return dict(value)
+    if isinstance(value, list):
+        return list(value)
+    raise _Failed
+
+
+def _get(holder: Any, key: str) -> Any:
+    if isinstance(holder, dict):
+        return holder.get(key)
+    if isinstance(holder, list):
+        return holder[_index(key, len(holder))]
+    raise _Failed
+
+
+def _add(holder: Any, key: str, value: Any) -> None:
+    if isinstance(holder, dict):
+        holder[key] = value
+    elif key == "-":
+        holder.append(value)
+    else:
+        holder.insert(_index(key, len(holder) + 1), value)
+
+
+def _replace(holder: Any, key: str, value: Any) -> None:
+    if isinstance(holder, dict):
+        holder[key] = value
+    else:
+        holder[_index(key, len(holder))] = value
+
+
+def _remove(holder: Any, key: str) -> None:
+    if isinstance(holder, dict):
+        if holder.pop(key, _ABSENT) is _ABSENT:
+            raise _Failed
+    else:
+        del holder[_index(key, len(holder))]
+
+
+def _index(key: str, length: int) -> int:
+    if not _INDEX.fullmatch(key):
+        raise _Failed
+    index = int(key)
+    if not -length <= index < length:
+        raise _Failed
+    return index + length if index < 0 else index
+
+
+def _equal(left: Any, right: Any) -> bool:
+    """Equal as JSON: 1 is not true and not 1.0."""
+    return orjson.dumps(left, option=orjson.OPT_SORT_KEYS) == orjson.dumps(right, option=orjson.OPT_SORT_KEYS)

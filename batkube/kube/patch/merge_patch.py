@@ -1,21 +1,32 @@
-"""JSON merge patch, RFC 7396."""
+"""JSON merge patch (RFC 7396): maps merge, null removes a key, all else replaces."""
 
 from __future__ import annotations
 
 from typing import Any
 
+from ..status import ApiError
+
 JSON = dict[str, Any]
 
 
-def apply(obj: JSON, patch: JSON) -> JSON:
-    """The object with the patch merged into it."""
+def apply(obj: JSON, patch: Any) -> JSON:
+    """The object with the patch merged into it; neither is changed. 400 where the patch is no map."""
+    if not isinstance(patch, dict):
+        what = "array" if isinstance(patch, list) else "string" if isinstance(patch, str) else "value"
+        raise ApiError.bad_request(
+            f"error decoding patch: json: cannot unmarshal {what} into Go value of type map[string]interface {{}}"
+        )
+    return _merged(obj, patch)
+
+
+def _merged(obj: JSON, patch: JSON) -> JSON:
     merged = dict(obj)
     for key, value in patch.items():
         if value is None:
             merged.pop(key, None)
         elif isinstance(value, dict):
             old = merged.get(key)
-            merged[key] = apply(old if isinstance(old, dict) else {}, value)
+            merged[key] = _merged(old if isinstance(old, dict) else {}, value)
         else:
             merged[key] = value
     return merged

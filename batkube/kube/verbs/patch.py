@@ -5,13 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+import orjson
+
 from .. import bodies, typed
 from ..api import Api
 from ..negotiation import media_type
 from ..options import PLAIN_WRITE, WriteOptions
-from ..patch import json_patch, merge_patch, strategic
+from ..patch import json_patch, merge_patch, strategic_merge
 from ..resources import ResourceType
-from ..status import ApiError
+from ..status import ApiError, FieldError
 from ..store import Version
 from .update import modify
 
@@ -56,7 +58,7 @@ def apply_patch(patch: Patch, obj: JSON, resource: ResourceType) -> JSON:
         return json_patch.apply(obj, patch.document)
     if patch.kind == MERGE_PATCH:
         return merge_patch.apply(obj, patch.document)
-    return strategic.apply(obj, patch.document, resource)
+    return strategic_merge.apply(obj, patch.document, resource)
 
 
 def patch(
@@ -73,6 +75,17 @@ def patch(
 
     def changed(obj: JSON) -> JSON:
         result = apply_patch(change, obj, resource)
-        return typed.decode(resource, result, options.field_validation, warnings)
+        try:
+            decoded = typed.decode(resource, result, options.field_validation, warnings)
+        except ApiError as unfit:
+            shown = FieldError.invalid("patch", orjson.dumps(result).decode(), unfit.message)
+            raise ApiError.invalid("", "", [shown]) from None
+        if not (decoded.get("metadata") or {}).get("name"):
+            why = f"the name of the object ({name} based on URL) was undeterminable: name must be provided"
+            raise ApiError.bad_request(why)
+        if decoded["metadata"]["name"] != name:
+            other = decoded["metadata"]["name"]
+            raise ApiError.bad_request(f"the name of the object ({other}) does not match the name on the URL ({name})")
+        return decoded
 
     return modify(api, resource, namespace, name, changed, options, subresource, warnings), False
