@@ -4,6 +4,7 @@ from typing import Any
 
 import orjson
 from pydantic import TypeAdapter, ValidationError
+from pydantic_core import from_json
 
 from batkube.batsim.errors import ProtocolError
 from batkube.batsim.messages import Message
@@ -58,7 +59,7 @@ def _explain(error: ValidationError, text: bytes) -> str:
 
 
 def _event_type(text: bytes, index: int) -> str:
-    event = orjson.loads(text)["events"][index]
+    event = from_json(text)["events"][index]
     name = event.get("type", "no type") if isinstance(event, dict) else "no object"
     return str(name)
 
