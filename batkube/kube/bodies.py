@@ -36,7 +36,7 @@ def decode(
     wanted, api_version = resource.kind_of(subresource), resource.api_version_of(subresource)
     kind_type = media_type(content_type) if content_type else JSON_TYPE
     if kind_type == PROTOBUF_TYPE:
-        return protobuf.decode(data)
+        return with_type_meta(_protobuf(data, wanted), data, wanted, api_version)
     if kind_type == YAML_TYPE:
         parsed = _yaml(data, wanted)
     elif kind_type == JSON_TYPE:
@@ -101,8 +101,8 @@ def decode_delete_options(data: bytes, content_type: str) -> JSON | None:
         return None
     kind_type = media_type(content_type) if content_type else JSON_TYPE
     if kind_type == PROTOBUF_TYPE:
-        return protobuf.decode(data)
-    if kind_type == YAML_TYPE:
+        parsed: Any = _protobuf(data, _DELETE_OPTIONS)
+    elif kind_type == YAML_TYPE:
         parsed = _yaml(data, _DELETE_OPTIONS)
     elif kind_type == JSON_TYPE:
         parsed = _json(data, _DELETE_OPTIONS)
@@ -129,6 +129,15 @@ def decode_patch(data: bytes, is_yaml: bool) -> Any:
         return orjson.loads(data)
     except orjson.JSONDecodeError as error:
         raise ApiError.bad_request(f"error decoding patch: {error}") from None
+
+
+def _protobuf(data: bytes, kind: str) -> JSON:
+    """An object in protobuf: of a kind that is known, but maybe not the one that is wanted."""
+    try:
+        return protobuf.decode(data)
+    except protobuf.ProtobufError as error:
+        why = f"{error} ({data[:_SHOWN].hex() or '<empty>'})"
+        raise ApiError.bad_request(f"the object provided is unrecognized (must be of type {kind}): {why}") from None
 
 
 def _json(data: bytes, kind: str) -> Any:

@@ -165,17 +165,17 @@ async def deaf(server: ApiServer, path: str) -> tuple[asyncio.StreamReader, asyn
 
 async def test_who_does_not_read_harms_nobody(server: ApiServer, client: httpx.AsyncClient) -> None:
     readers = [await deaf(server, f"{CONFIGMAPS}?watch=true") for _ in range(5)]
-    text = "x" * 1000
+    text = "x" * 4000
     async with watching(client, CONFIGMAPS) as stream:
         server.create("configmaps", config_map("a"))
         assert await stream.brief(1) == ["ADDED a"]
         seen = 0
-        for round_ in range(120):  # 12 000 events of more than 1 kB, read as they come
+        for round_ in range(150):  # 15 000 events of more than 4 kB, read as they come
             for number in range(100):
                 server.update("configmaps", config_map("a", {"n": f"{round_} {number}", "x": text}))
             events = await stream.brief(100)
             seen += events.count("MODIFIED a")
-        assert seen == 12_000
+        assert seen == 15_000
         # The deaf were dropped: only the one that reads is still served.
         assert len(server.store.collection("configmaps").listeners) == 1
     for _, writer in readers:
@@ -185,8 +185,8 @@ async def test_who_does_not_read_harms_nobody(server: ApiServer, client: httpx.A
 async def test_the_deaf_are_told_410_when_they_listen_again(server: ApiServer) -> None:
     reader, writer = await deaf(server, f"{CONFIGMAPS}?watch=true")
     server.create("configmaps", config_map("a"))
-    for number in range(11_000):
-        server.update("configmaps", config_map("a", {"n": str(number), "x": "x" * 1000}))
+    for number in range(15_000):
+        server.update("configmaps", config_map("a", {"n": str(number), "x": "x" * 4000}))
         if number % 100 == 0:
             await asyncio.sleep(0)
     writer.transport.resume_reading()  # type: ignore[attr-defined]
