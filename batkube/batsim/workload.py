@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PrivateAttr, ValidationError
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, PrivateAttr, ValidationError
 
 from batkube.batsim.input_file import explain, parse_json, quote, read_text
 from batkube.batsim.profiles import PROFILE_TYPES, ParallelProfile, Profile, UnknownProfile, parse_profile, parts
@@ -29,6 +29,12 @@ def _name(value: object) -> object:
     return value
 
 
+def _not_empty(name: str) -> str:
+    if not name:
+        raise ValueError("must not be empty")
+    return name
+
+
 def _no_walltime(value: object) -> object:
     return None if value == -1 and not isinstance(value, bool) else value
 
@@ -38,7 +44,7 @@ class Job(BaseModel):
 
     model_config = ConfigDict(strict=True, extra="allow", frozen=True)
 
-    id: Annotated[str, BeforeValidator(_name), Field(min_length=1)]
+    id: Annotated[str, BeforeValidator(_name), AfterValidator(_not_empty)]
     """The name alone, without the workload; a number in the file becomes its digits."""
     subtime: Annotated[float, Field(ge=-MAX_DATE, le=MAX_DATE, allow_inf_nan=False)]
     """The date of submission. Batsim submits a job with a negative one at 0."""

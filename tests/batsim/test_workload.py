@@ -1,0 +1,206 @@
+"""Workload files: what is read, and what is refused with a line that says where."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from batkube.batsim.profiles import ComposedProfile, DelayProfile, HomogeneousProfile, ParallelProfile
+from batkube.batsim.workload import WorkloadError, parse_workload, read_workload
+from tests.batsim.transcripts import DATASETS, TRANSCRIPTS, needs_datasets, needs_transcripts
+
+JSON = dict[str, Any]
+
+
+def workload(*jobs: JSON, profiles: JSON | None = None, **members: Any) -> JSON:
+    """A file's content with these jobs."""
+    return {"nb_res": 4, "jobs": list(jobs), "profiles": profiles or {"d": {"type": "delay", "delay": 10}}} | members
+
+
+def job(**members: Any) -> JSON:
+    """A job that is right but for what ``members`` say."""
+    return {"id": "j7", "subtime": 0, "res": 1, "profile": "d"} | members
+
+
+def refusal(path: Path, content: object) -> str:
+    """What is said of a file with this content."""
+    path.write_text(content if isinstance(content, str) else json.dumps(content))
+    with pytest.raises(WorkloadError) as refused:
+        read_workload(path)
+    assert "\n" not in str(refused.value)
+    assert str(refused.value).startswith(f"{path}: ")
+    return str(refused.value).removeprefix(f"{path}: ")
+
+
+@needs_datasets
+@pytest.mark.parametrize("path", sorted(DATASETS.glob("bat*/workloads/*.json")), ids=lambda path: path.name)
+def test_every_workload_of_batsim_and_the_go_batkube_is_read(path: Path) -> None:
+    content = json.loads(path.read_text())
+    read = read_workload(path)
+    assert [job.raw for job in read.jobs.values()] == content["jobs"]
+    assert {name: profile.raw for name, profile in read.profiles.items()} == content["profiles"]
+
+
+REFUSED = {
+    "edge_id_contains_workload_name": "job 'raw0-job': id: must not contain 'w0'",
+    "error_input_duplicate_job": "job 'a': id: used twice",
+    "error_input_float_res": "job 'a': res: expected a valid integer, not 1.5",
+    "error_input_id_with_bang": "job 'x!y': id: must have no '!'",
+    "error_input_missing_profile": "job 'a': profile: there is no profile 'x'",
+    "error_input_no_nb_res": "nb_res: missing",
+    "error_input_parallel_size": "job 'a': res: is 1, but profile 'p' is made for 2",
+    "error_input_unknown_profile_type": "job 'a': profile 'd': type: 'spin' is no profile type",
+    "error_input_zero_delay": "profile 'd': delay: expected greater than 0, not 0",
+}
+"""Workloads on which Batsim aborts while it loads them."""
+
+
+@needs_transcripts
+@pytest.mark.parametrize("path", sorted(TRANSCRIPTS.glob("v[34]/*/*.json")), ids=lambda path: path.parent.name)
+def test_every_workload_that_batsim_took_is_read_and_others_are_refused(path: Path) -> None:
+    if path.name in ("run.json", "sched.json"):
+        return
+    if path.parent.name in REFUSED:
+        with pytest.raises(WorkloadError) as refused:
+            read_workload(path)
+        assert str(refused.value).startswith(f"{path}: {REFUSED[path.parent.name]}")
+    else:
+        assert read_workload(path).nb_res
+
+
+def test_further_members_of_jobs_and_profiles_are_kept_as_written(tmp_path: Path) -> None:
+    path = tmp_path / "w.json"
+    path.write_text(
+        '{"nb_res": 1, "jobs": [{"id": 3, "subtime": 0.5, "res": 1, "profile": "d", "cpu": 0.1234567891, '
+        '"pod": {"id": "x", "tiny": 1e-9, "none": null}}], '
+        '"profiles": {"d": {"type": "delay", "delay": 1, "scheduler": "s", "np": [1, 2.50]}}}'
+    )
+    read = read_workload(path)
+    (only,) = read.jobs.values()
+    assert (only.id, only.subtime, only.res, only.profile, only.walltime) == ("3", 0.5, 1, "d", None)
+    assert only.extra == {"cpu": 0.1234567891, "pod": {"id": "x", "tiny": 1e-9, "none": None}}
+    assert only.raw["id"] == 3
+    assert read.profiles["d"].extra == {"scheduler": "s", "np": [1, 2.5]}
+    assert read.path == path
+
+
+def test_profiles_of_all_spellings_are_understood() -> None:
+    read = parse_workload(
+        workload(
+            job(profile="s", res=2),
+            profiles={
+                "d": {"type": "delay", "delay": 2.5, "ret": 3},
+                "d5": {"type": "DelayProfile", "delay": 1},
+                "p": {"type": "parallel", "cpu": [1, 2], "com": [0, 1, 2, 0]},
+                "t": {"type": "parallel_homogeneous_total", "cpu": 4, "com": 0},
+                "t5": {
+                    "type": "ParallelTaskHomogeneousProfile",
+                    "cpu": 4,
+                    "com": 0,
+                    "generation_strategy": "DefinedAmountsSpreadUniformly",
+                },
+                "s": {"type": "composed", "repeat": 2, "seq": ["d", "p"]},
+                "unused": {"type": "spin", "laps": 3},
+            },
+        )
+    )
+    delay, total, total5, parallel, sequence = (read.profiles[name] for name in ("d", "t", "t5", "p", "s"))
+    assert isinstance(delay, DelayProfile)
+    assert (delay.delay, delay.ret) == (2.5, 3)
+    assert isinstance(read.profiles["d5"], DelayProfile)
+    assert isinstance(total, HomogeneousProfile)
+    assert total.total
+    assert isinstance(total5, HomogeneousProfile)
+    assert total5.total
+    assert isinstance(parallel, ParallelProfile)
+    assert parallel.executors == 2
+    assert isinstance(sequence, ComposedProfile)
+    assert sequence.repeat == 2
+    assert list(read.used_profiles) == ["d", "p", "s"]
+
+
+@pytest.mark.parametrize("walltime", [-1, None])
+def test_no_walltime_may_be_said_in_two_ways(walltime: int | None) -> None:
+    assert parse_workload(workload(job(walltime=walltime))).jobs["j7"].walltime is None
+
+
+@pytest.mark.parametrize(
+    ("members", "complaint"),
+    [
+        ({"res": -1}, "job 'j7': res: expected greater than or equal to 0, not -1"),
+        ({"res": "2"}, "job 'j7': res: expected a valid integer, not '2'"),
+        ({"res": True}, "job 'j7': res: expected a valid integer, not True"),
+        ({"res": 10**30}, "job 'j7': res: expected less than or equal to 10000000, not 1000"),
+        ({"subtime": "0"}, "job 'j7': subtime: expected a valid number, not '0'"),
+        ({"subtime": 1e300}, "job 'j7': subtime: expected less than or equal to"),
+        ({"walltime": 0}, "job 'j7': walltime: expected greater than 0, not 0"),
+        ({"walltime": -2}, "job 'j7': walltime: expected greater than 0, not -2"),
+        ({"walltime": "1h"}, "job 'j7': walltime: expected a valid number, not '1h'"),
+        ({"profile": "x"}, "job 'j7': profile: there is no profile 'x'"),
+        ({"profile": 3}, "job 'j7': profile: expected a valid string, not 3"),
+        ({"id": "a!b"}, "job 'a!b': id: must have no '!'"),
+        ({"id": "raw0-x"}, "job 'raw0-x': id: must not contain 'w0'"),
+        ({"id": ""}, "job '': id: must not be empty"),
+        ({"id": 1.5}, "job 1.5: id: expected a valid string, not 1.5"),
+    ],
+)
+def test_a_wrong_job_is_named_with_its_member(tmp_path: Path, members: JSON, complaint: str) -> None:
+    assert refusal(tmp_path / "w.json", workload(job(id="first"), job(**members))).startswith(complaint)
+
+
+@pytest.mark.parametrize(
+    ("profile", "complaint"),
+    [
+        ({"type": "delay", "delay": 0}, "profile 'd': delay: expected greater than 0, not 0"),
+        ({"type": "delay"}, "profile 'd': delay: missing"),
+        ({"delay": 3}, "profile 'd': type: expected the name of a profile type, not None"),
+        (17, "profile 'd': expected an object, not 17"),
+        ({"type": "spin"}, "job 'j7': profile 'd': type: 'spin' is no profile type"),
+        ({"type": "parallel", "cpu": [1, 2], "com": [0]}, "profile 'd': com must have 4 numbers for 2 in cpu, not 1"),
+        ({"type": "parallel", "cpu": [-1]}, "profile 'd': cpu.0: expected greater than or equal to 0, not -1"),
+        ({"type": "parallel", "cpu": [1, 1]}, "job 'j7': res: is 1, but profile 'd' is made for 2"),
+        ({"type": "parallel_homogeneous", "cpu": 1e40}, "profile 'd': cpu: expected less than or equal to 1000"),
+        ({"type": "composed", "seq": []}, "profile 'd': seq: List should have at least 1 item"),
+        ({"type": "composed", "seq": ["d"]}, "job 'j7': profile 'd' contains itself: d > d"),
+        ({"type": "composed", "seq": ["e"]}, "job 'j7': profile 'd': seq: there is no profile 'e'"),
+        ({"type": "composed", "seq": ["d"], "repeat": 0}, "profile 'd': repeat: expected greater than or equal to 1"),
+    ],
+)
+def test_a_wrong_profile_is_named_with_its_member(tmp_path: Path, profile: Any, complaint: str) -> None:
+    assert refusal(tmp_path / "w.json", workload(job(), profiles={"d": profile})).startswith(complaint)
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        ("", "line 1, column 1: not JSON"),
+        ('{"nb_res": 1,\n "jobs": [}', "line 2, column 11: not JSON"),
+        ("[]", "expected an object with jobs and profiles, not []"),
+        ('{"nb_res": 0, "jobs": [], "profiles": {}}', "nb_res: expected a number of hosts greater than 0, not 0"),
+        ('{"nb_res": 1, "profiles": {}}', "jobs: expected an array, not None"),
+        ('{"nb_res": 1, "jobs": [], "profiles": []}', "profiles: expected an object, not []"),
+        ('{"nb_res": 1, "jobs": [3], "profiles": {}}', "job number 0: expected an object, not 3"),
+        ('{"nb_res": 1, "jobs": [{"subtime": 0}], "profiles": {}}', "job number 0: id: missing"),
+        ('{"nb_res": NaN, "jobs": [], "profiles": {}}', "NaN is not a number that JSON knows"),
+        ('{"nb_res": 1, "jobs": [], "profiles": {"d": {"delay": 1e999}}}', "the number '1e999' is too large"),
+        ('{"nb_res": 1, "jobs": [], "profiles": {"a": {}, "a": {}}}', "an object has two members named 'a'"),
+        ("[" * 100_000, "is nested too deeply"),
+    ],
+)
+def test_a_file_that_is_no_workload_is_refused(tmp_path: Path, text: str, complaint: str) -> None:
+    assert refusal(tmp_path / "w.json", text).startswith(complaint)
+
+
+def test_two_jobs_of_one_id_are_refused_also_when_one_is_a_number(tmp_path: Path) -> None:
+    assert refusal(tmp_path / "w.json", workload(job(id=1), job(id="1"))) == "job '1': id: used twice"
+
+
+def test_a_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
+    with pytest.raises(WorkloadError, match=r"absent\.json: No such file"):
+        read_workload(tmp_path / "absent.json")
+    with pytest.raises(WorkloadError, match="Is a directory"):
+        read_workload(tmp_path)
+    (tmp_path / "latin").write_bytes(b'{"nb_res": "\xe9"}')
+    with pytest.raises(WorkloadError, match="is not UTF-8: byte 12 is 0xe9"):
+        read_workload(tmp_path / "latin")
