@@ -28,6 +28,8 @@ from .watch import Watcher
 
 JSON = dict[str, Any]
 
+BINDINGS = "bindings"
+
 
 @dataclass(slots=True)
 class Request:
@@ -246,14 +248,24 @@ def _action(api: Api, request: Request, subresource: str) -> Answer:
 
     elif request.method in ("POST", "PUT") and request.body:
         body = _decoded(request, options, subresource)
+    name = target.name
+    if resource.storage == BINDINGS:  # older than pods/binding, and about a pod as well
+        resource, subresource = api.registry.named("pods"), "binding"
+        name = ((body or {}).get("metadata") or {}).get("name") or ""
 
     def change_object(how: Callable[[JSON], None]) -> JSON:
-        version = modify(api, resource, target.namespace, target.name, how, options, subresource, request.warnings)
+        version = modify(api, resource, target.namespace, name, how, options, subresource, request.warnings)
+        return version.obj
+
+    def write_object(how: Callable[[JSON], None]) -> JSON:
+        version = modify(
+            api, resource, target.namespace, name, how, options, subresource, request.warnings, by_rules=False
+        )
         return version.obj
 
     def delete_object(how: JSON) -> JSON:
         version, _ = delete(
-            api, resource, target.namespace, target.name, DeleteOptions.of(how, request.query), request.warnings
+            api, resource, target.namespace, name, DeleteOptions.of(how, request.query), request.warnings
         )
         return version.obj
 
@@ -261,7 +273,7 @@ def _action(api: Api, request: Request, subresource: str) -> Answer:
         for admission in api.bind_admission:
             admission(pod, node)
 
-    ctx = api.context(resource, target.namespace, target.name, subresource, options, request.warnings)
+    ctx = api.context(resource, target.namespace, name, subresource, options, request.warnings)
     result = action(
         ActionRequest(
             verb=verb,
@@ -269,6 +281,7 @@ def _action(api: Api, request: Request, subresource: str) -> Answer:
             body=body,
             query=request.query,
             update=change_object,
+            write=write_object,
             delete=delete_object,
             admit_binding=admit_binding,
             change=change,

@@ -1,12 +1,12 @@
-"""The table of kinds that have rules of their own, and of the actions."""
+"""The table of kinds that have rules of their own, and of the actions: one line each, in order of their names."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
 
-from .status import ApiError, success
-from .strategy import Action, ActionRequest, Answer, Context, Strategy
+from .binding import bind
+from .strategy import Action, Context, Strategy
 
 JSON = dict[str, Any]
 
@@ -70,24 +70,13 @@ class Namespaces(Strategy):
         obj["status"] = {"phase": "Active"}
 
 
-def bind(request: ActionRequest) -> Answer:
-    """POST pods/NAME/binding."""
-    body = request.body or {}
-    node = body.get("target", {}).get("name", "")
+STRATEGIES: Mapping[str, Strategy] = {
+    "namespaces": Namespaces(),
+    "nodes": Nodes(),
+    "pods": Pods(),
+}
 
-    def bound(pod: JSON) -> None:
-        if pod["spec"].get("nodeName"):
-            why = f'pod {pod["metadata"]["name"]} is already assigned to node "{pod["spec"]["nodeName"]}"'
-            raise ApiError.conflict("pods/binding", pod["metadata"]["name"], why)
-        request.admit_binding(pod, node)
-        pod["spec"]["nodeName"] = node
-        condition = {"type": "PodScheduled", "status": "True", "lastTransitionTime": request.ctx.now}
-        others = [c for c in pod["status"].get("conditions", ()) if c.get("type") != "PodScheduled"]
-        pod["status"]["conditions"] = [*others, condition]
-
-    request.update(bound)
-    return Answer(201, success(code=201))
-
-
-STRATEGIES: Mapping[str, Strategy] = {"pods": Pods(), "nodes": Nodes(), "namespaces": Namespaces()}
-ACTIONS: Mapping[tuple[str, str], Action] = {("pods", "binding"): bind}
+ACTIONS: Mapping[tuple[str, str], Action] = {
+    ("bindings", ""): bind,
+    ("pods", "binding"): bind,
+}

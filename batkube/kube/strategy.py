@@ -156,6 +156,9 @@ class ActionRequest:
     # result: a new
     # version, unless nothing changed or it is a dry run. Returns the stored object.
     update: Callable[[Callable[[JSON], None]], JSON]
+    # The same without the rules for what clients may change (prepare_update, validate_update): for what the API
+    # server itself writes, as in a binding.
+    write: Callable[[Callable[[JSON], None]], JSON]
     # Deletes the object by the rules of DELETE: the body is a DeleteOptions.
     delete: Callable[[JSON], JSON]
     # Asks those who have a say in bindings (an exclusive host that is taken): raises ApiError where one refuses

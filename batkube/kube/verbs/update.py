@@ -74,14 +74,18 @@ def modify(
     options: WriteOptions = PLAIN_WRITE,
     subresource: str | None = None,
     warnings: list[str] | None = None,
+    *,
+    by_rules: bool = True,
 ) -> Version:
-    """Change a copy of an object as the function does (in place, or by returning another) and store it."""
+    """Change a copy of an object as the function does (in place, or by returning another) and store it.
+
+    Not `by_rules`: what is changed is the server's own business, the kind is not asked.
+    """
     current = api.stored(resource, namespace, name)
     copy = copy_of(to_served(resource, current.obj), current)
     changed = change(copy)
-    return store_changed(
-        api, resource, current, changed if changed is not None else copy, options, subresource, warnings
-    )
+    new = changed if changed is not None else copy
+    return store_changed(api, resource, current, new, options, subresource, warnings, by_rules=by_rules)
 
 
 def store_changed(
@@ -92,6 +96,8 @@ def store_changed(
     options: WriteOptions,
     subresource: str | None,
     warnings: list[str] | None,
+    *,
+    by_rules: bool = True,
 ) -> Version:
     """Store `obj` as the next version of `current` by the rules of its kind. The same content is no new
     version.
@@ -108,12 +114,13 @@ def store_changed(
         immutable = FieldError.invalid("metadata.uid", metadata["uid"], "field is immutable")
         raise ApiError.invalid(resource.qualified_kind, name, [immutable])
     keep_system_fields(metadata, old["metadata"])
-    ctx = api.context(stored_as, namespace, name, subresource, options, warnings)
-    strategy.prepare_update(new, old, ctx)
-    fill_empty(new, stored_as)
-    errors = strategy.validate_update(new, old, ctx)
-    if errors:
-        raise ApiError.invalid(resource.qualified_kind, name, errors)
+    if by_rules:
+        ctx = api.context(stored_as, namespace, name, subresource, options, warnings)
+        strategy.prepare_update(new, old, ctx)
+        fill_empty(new, stored_as)
+        errors = strategy.validate_update(new, old, ctx)
+        if errors:
+            raise ApiError.invalid(resource.qualified_kind, name, errors)
     new["kind"], new["apiVersion"] = stored_as.kind, stored_as.api_version
     if new == old:
         return current
