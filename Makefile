@@ -94,10 +94,12 @@ etcd-3.6.16: MODULE = benchmarks/control-plane/etcd/go.mod
 # NAME-VERSION, built from MODULE again only when its sources have changed, whatever their dates say.
 $(PROGRAMS): FOLDER = $(dir $(MODULE))
 $(PROGRAMS): VERSION = $(lastword $(subst -, ,$@))
-$(PROGRAMS): LDFLAGS = -s -w $(foreach pair,gitVersion=v$(VERSION) gitMajor=$(word 1,$(subst ., ,$(VERSION))) \
-	gitMinor=$(word 2,$(subst ., ,$(VERSION))),-X k8s.io/component-base/version.$(pair))
+# What release builds say of themselves, too: in --version, and in the User-Agent.
+$(PROGRAMS): LDFLAGS = -s -w $(foreach package,client-go/pkg component-base,$(foreach pair,gitVersion=v$(VERSION) \
+	gitMajor=$(word 1,$(subst ., ,$(VERSION))) gitMinor=$(word 2,$(subst ., ,$(VERSION))), \
+	-X k8s.io/$(package)/version.$(pair)))
 $(PROGRAMS):
-	@sources=$$(cat $(FOLDER)main.go $(MODULE) $(MODULE:.mod=.sum) | cksum); \
+	@sources=$$(echo '$(LDFLAGS)' | cat $(FOLDER)main.go $(MODULE) $(MODULE:.mod=.sum) - | cksum); \
 	if [ ! -x $(BIN)/$@ ] || [ "$$(cat $(BIN)/.$@.sources 2>&1)" != "$$sources" ]; then \
 		echo "building $(BIN)/$@: some minutes the first time"; \
 		mkdir -p $(BIN) && (cd $(FOLDER) && CGO_ENABLED=0 GOWORK=off nice $(GO) build -trimpath \
