@@ -14,8 +14,11 @@ from batkube.batsim.messages import Message, SimulationEnds
 
 DEFAULT_ENDPOINT = "tcp://127.0.0.1:28000"
 """Where Batsim calls unless its option ``-s`` says otherwise."""
+MAX_PORT = 65535
 LINGER = 2000
 """Milliseconds for which an answer on its way may keep a closed socket open."""
+
+_WATCHED = zmq.EVENT_ACCEPTED | zmq.EVENT_DISCONNECTED | zmq.EVENT_CLOSED
 
 
 @dataclass(frozen=True)
@@ -40,8 +43,9 @@ class Endpoint:
         # A ROUTER speaks REP's protocol, and tells which peer asks.
         self._socket = zmq.asyncio.Context.instance().socket(zmq.ROUTER)
         self._socket.linger = LINGER
-        self._monitor = self._socket.get_monitor_socket(zmq.EVENT_ACCEPTED | zmq.EVENT_DISCONNECTED)
+        self._monitor = self._socket.get_monitor_socket(_WATCHED)
         try:
+            _check_port(address)
             self._socket.bind(address)
         except zmq.ZMQError as error:
             self._close_sockets()
@@ -88,6 +92,10 @@ class Endpoint:
         """Stop listening. What was sent still goes out."""
         if not self._socket.closed:
             self._socket.unbind(self.address)
+            # The port is free only when ZeroMQ's own thread has seen to it.
+            while await self._monitor.poll(1000):
+                if parse_monitor_message(await self._monitor.recv_multipart())["event"] == zmq.EVENT_CLOSED:
+                    break
             self._close_sockets()
 
     def _close_sockets(self) -> None:
@@ -140,3 +148,10 @@ class Endpoint:
             else:
                 self._connections.pop(event["value"], None)
         await asyncio.sleep(0)
+
+
+def _check_port(address: str) -> None:
+    """ZeroMQ takes a port that is too large for another one."""
+    port = address.rpartition(":")[2]
+    if address.startswith("tcp://") and port.isdecimal() and int(port) > MAX_PORT:
+        raise zmq.ZMQError(zmq.EINVAL)

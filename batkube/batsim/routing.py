@@ -70,15 +70,15 @@ class Router:
         """The route inside ``zone`` between two of its hosts, routers and child zones."""
         if zone.unsupported:
             raise PlatformError(f"there is no route from {source!r} to {destination!r}: {zone.unsupported}")
-        explicit = zone.routes.get((source, destination))
-        if explicit is not None:
-            return explicit
-        if source == destination and not zone.ports:
-            return Route(source, destination, ())
+        if source != destination and zone.routing in ("dijkstra", "dijkstracache", "floyd"):
+            return self._shortest(zone, source, destination)
+        declared = zone.routes.get((source, destination))
+        if declared is not None:
+            return declared
         if zone.routing == "cluster":
             return self._through_cluster(zone, source, destination)
-        if zone.routing in ("dijkstra", "dijkstracache", "floyd"):
-            return self._shortest(zone, source, destination)
+        if source == destination:
+            return Route(source, destination, ())
         raise self._no_route(source, destination)
 
     @staticmethod
