@@ -3,6 +3,7 @@
 import logging
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
+from pathlib import Path
 
 import uvloop
 from rich.console import Console
@@ -39,6 +40,8 @@ class Inputs:
     platform: Platform
     workloads: dict[str, Workload]
     scheduler: SchedulerUnderTest
+    batsim: Path | None
+    """The program to start, where it is Batsim that simulates."""
 
 
 def main(settings: RunSettings, *, verbosity: int = 0) -> int:
@@ -52,10 +55,10 @@ def main(settings: RunSettings, *, verbosity: int = 0) -> int:
     try:
         inputs = read_inputs(settings)
         return uvloop.run(_run(settings, inputs, quiet=verbosity < 0))
-    except (InputError, WorkloadError, PlatformError, ConfigError, SchedulerChoiceError) as error:
+    except (InputError, WorkloadError, PlatformError, ConfigError, SchedulerChoiceError, OSError) as error:
         errors.print(f"batkube: {error}", markup=False)
         return BAD_INPUT
-    except (OSError, SimulatorError, SchedulerError) as error:
+    except (SimulatorError, SchedulerError) as error:
         errors.print(f"batkube: {error}", markup=False)
         return FAILED
 
@@ -80,7 +83,11 @@ def read_inputs(settings: RunSettings) -> Inputs:
         for job in workload.jobs.values():
             PodWishes.read(f"{path}: job {job.id}", job.raw, workload.profiles[job.profile].raw)
         workloads[workload.name] = workload
-    return Inputs(platform, workloads, scheduler)
+    try:
+        batsim = find_batsim(settings.batsim_binary) if settings.simulator == "batsim" else None
+    except SimulatorError as error:
+        raise InputError(str(error)) from None
+    return Inputs(platform, workloads, scheduler, batsim)
 
 
 async def _run(settings: RunSettings, inputs: Inputs, *, quiet: bool) -> int:
@@ -143,7 +150,8 @@ async def _simulator(settings: RunSettings, inputs: Inputs) -> Simulator:
                 export_prefix=settings.out / "batsim",
                 compute_sharing=settings.compute_sharing,
             )
-            return await BatsimProcess.start(options, command=[find_batsim(settings.batsim_binary)])
+            assert inputs.batsim is not None
+            return await BatsimProcess.start(options, command=[inputs.batsim])
         case endpoint:
             return Endpoint(endpoint)
 

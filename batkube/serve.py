@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import uvloop
 
 from batkube import __version__
+from batkube.batsim.errors import SimulatorError
 from batkube.kube.kubeconfig import write_kubeconfig
 from batkube.kube.server import ApiServer
 from batkube.settings import ServeSettings
@@ -27,7 +28,7 @@ def main(settings: ServeSettings) -> int:
     logging.basicConfig(level=logging.WARNING, format="batkube: %(message)s")
     try:
         uvloop.run(_api_only(settings) if settings.api_only else _beside_batsim(settings))
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, SimulatorError) as error:
         print(f"batkube: {error}", file=sys.stderr)
         return 2
     return 0
@@ -85,7 +86,7 @@ async def _simulations(
     current: list["Session"],
 ) -> None:
     """One after another, each with a fresh cluster and a folder of its own."""
-    from batkube.batsim.errors import ProtocolError, SimulatorDied, SimulatorError
+    from batkube.batsim.errors import ProtocolError, SimulatorDied
     from batkube.batsim.messages import Message, SimulationBegins
     from batkube.batsim.platform import read_platform
     from batkube.results.manifest import Run, Scheduler

@@ -1,6 +1,7 @@
 """What all tests share: where the real programs are that `make tools` builds."""
 
 import os
+import socket
 from collections.abc import Callable
 from pathlib import Path
 
@@ -30,5 +31,18 @@ def built_tool() -> BuiltTool:
                 pytest.fail(reason)
             pytest.skip(reason)
         return path
+
+    return find
+
+
+@pytest.fixture(scope="session")
+def free_port() -> Callable[[], int]:
+    """Find a port of the loopback address that nobody uses."""
+
+    def find() -> int:
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            port: int = probe.getsockname()[1]
+            return port
 
     return find

@@ -5,7 +5,7 @@ from typing import Any
 from batkube.bridge.errors import InputError
 from batkube.bridge.jobs import Job
 from batkube.bridge.names import label_value
-from batkube.kube.patch import strategic
+from batkube.kube.patch import strategic_merge
 from batkube.kube.resources import ResourceType
 from batkube.kube.status import ApiError
 
@@ -55,7 +55,7 @@ def pods_of(job: Job, resource: ResourceType, *, requests: dict[str, str], prior
     }
     if job.wishes.pod:
         try:
-            template = strategic.apply(template, job.wishes.pod, resource)
+            template = strategic_merge.apply(template, job.wishes.pod, resource)
         except (ApiError, TypeError, ValueError) as error:
             raise InputError(f"job {job.id}: pod: {error}") from None
     return [{**template, "metadata": {**template["metadata"], "name": name}} for name in job.pods]

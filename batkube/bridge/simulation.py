@@ -103,6 +103,10 @@ class Simulation:
         self.began = True
         self._files.begin(data.workloads, data.profiles)
         self._static_jobs_to_come = bool(data.workloads)
+        if data.config.dynamic_jobs_enabled:
+            # We register no jobs; without this word Batsim would wait for some for ever.
+            done = messages.NotifyData(type="registration_finished")
+            self.control.decisions.append(messages.Notify(timestamp=self.time.now, data=done))
         self.cluster.create(data.compute_resources, exclusive=not data.allow_compute_sharing)
         self._server.bind_admission.append(self.cluster.check_binding)
         self._watch.start()

@@ -1,0 +1,164 @@
+"""``batkube serve``: up until it is told to end, one simulation after another, schedulers that it did not start."""
+
+import json
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import httpx
+import pytest
+
+from tests.run.conftest import environment
+from tests.run.test_ends import until
+
+ROOT = Path(__file__).parents[2]
+PLATFORM = ROOT / "platforms" / "small-cluster.xml"
+WORKLOAD = ROOT / "workloads" / "burst-then-trickle.json"
+
+
+class Serve:
+    """A server going on."""
+
+    def __init__(self, out: Path, arguments: list[str], free_port: Callable[[], int]) -> None:
+        self.out = out
+        self.endpoint = f"tcp://127.0.0.1:{free_port()}"
+        self.port = free_port()
+        words = ["--port", str(self.port), "--batsim", self.endpoint, "-o", str(out), *arguments]
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "batkube", "serve", *words],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            env=environment(),
+        )
+        assert self.process.stdout is not None
+        self.said = [self.process.stdout.readline() for _ in range(3 if "--api-only" not in arguments else 2)]
+        self.url = f"http://127.0.0.1:{self.port}"
+
+    def simulate(self, prefix: Path, platform: Path = PLATFORM, workload: Path = WORKLOAD) -> int:
+        """A Batsim comes and goes."""
+        words = ["-p", str(platform), "-w", str(workload), "-s", self.endpoint, "-e", str(prefix)]
+        done = subprocess.run([sys.executable, "-m", "batkube.simulator", *words], env=environment(), timeout=90)
+        return done.returncode
+
+    def end(self, number: signal.Signals) -> tuple[int, str]:
+        self.process.send_signal(number)
+        _, errors = self.process.communicate(timeout=10)
+        return self.process.returncode, errors
+
+
+@pytest.fixture
+def serve(tmp_path: Path, free_port: Callable[[], int]) -> Iterator[Callable[..., Serve]]:
+    servers: list[Serve] = []
+
+    def start(*arguments: str) -> Serve:
+        servers.append(Serve(tmp_path / "served", list(arguments), free_port))
+        return servers[-1]
+
+    yield start
+    for server in servers:
+        if server.process.poll() is None:
+            server.process.kill()
+        server.process.communicate()
+
+
+@contextmanager
+def stranger(command: list[str]) -> Iterator[None]:
+    """A scheduler that somebody else starts."""
+    process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        yield
+    finally:
+        process.kill()
+        process.wait()
+
+
+@pytest.mark.parametrize("kind", ["fifo", "kube-scheduler-1.36.3", "kube-scheduler-1.34.3"])
+def test_one_simulation_after_another(
+    serve: Callable[..., Serve], tmp_path: Path, built_tool: Callable[[str], Path], kind: str
+) -> None:
+    server = serve()
+    kubeconfig = server.out / "kubeconfig"
+    if kind == "fifo":
+        command = [sys.executable, "-m", "batkube.schedulers.fifo", "--kubeconfig", str(kubeconfig)]
+    else:
+        command = [str(built_tool(kind)), f"--kubeconfig={kubeconfig}", "--leader-elect=false", "--secure-port=0"]
+        command += ["--kube-api-qps=5000", "--kube-api-burst=5000"]
+    with stranger(command):
+        for index in (1, 2):
+            assert server.simulate(tmp_path / f"batsim{index}") == 0
+            folder = server.out / f"simulation-{index}"
+            until(lambda folder=folder: json.loads((folder / "run.json").read_text())["exit_code"] == 0, "the end")
+            assert (folder / "jobs.csv").read_bytes() == (tmp_path / f"batsim{index}_jobs.csv").read_bytes()
+            run = json.loads((folder / "run.json").read_text())
+            assert run["makespan"] == 3510.0
+            assert run["rest"]["observed"] > 100
+            assert run["rest"]["quiet_period"] == 0
+    code, errors = server.end(signal.SIGTERM)
+    assert (code, errors) == (0, "")
+
+
+def test_it_says_how_to_point_a_scheduler_and_batsim_at_it(serve: Callable[..., Serve]) -> None:
+    server = serve()
+    assert server.url in server.said[0]
+    assert f"KUBECONFIG={server.out / 'kubeconfig'}" in server.said[1]
+    assert server.endpoint in server.said[2]
+    assert server.end(signal.SIGINT) == (0, "")
+
+
+def test_its_own_api_is_typed_and_documented(serve: Callable[..., Serve]) -> None:
+    server = serve()
+    with httpx.Client(base_url=server.url) as client:
+        assert client.get("/batkube/v1/health").json()["status"] == "ok"
+        assert client.get("/batkube/v1/state").json()["state"] == "waiting for a simulation"
+        assert client.get("/batkube/v1/time").status_code == 404
+        paths = client.get("/batkube/v1/openapi.json").json()["paths"]
+        assert {"/batkube/v1/state", "/batkube/v1/jobs", "/batkube/v1/results"} <= set(paths)
+        assert "swagger" in client.get("/batkube/v1/docs").text
+
+
+def test_state_and_results_after_a_simulation(serve: Callable[..., Serve], tmp_path: Path) -> None:
+    server = serve()
+    command = [sys.executable, "-m", "batkube.schedulers.fifo", "--kubeconfig", str(server.out / "kubeconfig")]
+    with stranger(command):
+        assert server.simulate(tmp_path / "b") == 0
+    with httpx.Client(base_url=server.url + "/batkube/v1") as client:
+        state = client.get("/state").json()
+        assert state["state"] == "over"
+        assert state["time"]["now"] == 3510.0
+        assert state["jobs"] == {"waiting": 0, "running": 0, "ended": 100, "rejected": 0}
+        assert client.get("/results").json()["makespan"] == 3510.0
+        assert client.get("/jobs/w0!burst-0").json()["final_state"] == "COMPLETED_SUCCESSFULLY"
+        assert len(client.get("/jobs", params={"limit": 7}).json()) == 7
+        assert client.get("/jobs/w0!none").status_code == 404
+
+
+def test_taken_ports_are_told_in_a_line(serve: Callable[..., Serve], tmp_path: Path) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        for arguments in (["--port", str(port)], ["--port", "0", "--batsim", f"tcp://127.0.0.1:{port}"]):
+            done = subprocess.run(
+                [sys.executable, "-m", "batkube", "serve", "-o", str(tmp_path / "o"), *arguments],
+                capture_output=True,
+                text=True,
+                env=environment(),
+                timeout=30,
+            )
+            assert done.returncode == 2
+            assert str(port) in done.stderr
+            assert len(done.stderr.strip().splitlines()) == 1
+
+
+def test_api_only_is_a_server_without_simulator(serve: Callable[..., Serve]) -> None:
+    server = serve("--api-only")
+    with httpx.Client(base_url=server.url) as client:
+        assert client.get("/readyz").text == "ok"
+        assert client.get("/api/v1/nodes").json()["items"] == []
+    assert server.end(signal.SIGTERM) == (0, "")
+    assert not Path(f"/proc/{server.process.pid}").exists()
