@@ -4,6 +4,8 @@ Exit codes: 0 finished, 1 the run failed, 2 bad usage or input, 130 interrupted.
 """
 
 import sys
+import tempfile
+import traceback
 from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, TypeVar
@@ -209,4 +211,10 @@ def _settings(make: Callable[[], Settings]) -> Settings:
 
 def main() -> None:
     """Entry point: an error of the user's is told in a line or two, never as a traceback."""
-    sys.exit(app())
+    try:
+        sys.exit(app())
+    except Exception as error:
+        with tempfile.NamedTemporaryFile("w", prefix="batkube-", suffix=".txt", delete=False) as file:
+            traceback.print_exc(file=file)
+        print(f"batkube: a fault of batkube's: {error!r}; {file.name} has the details", file=sys.stderr)
+        sys.exit(1)

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import uvloop
 from rich.console import Console
-from rich.logging import RichHandler
 
 from batkube import __version__
 from batkube.batsim.endpoint import Endpoint
@@ -16,6 +15,7 @@ from batkube.batsim.process import BatsimOptions, BatsimProcess, find_batsim
 from batkube.batsim.simulator import Simulator, SimulatorError
 from batkube.batsim.workload import Workload, WorkloadError, read_workload
 from batkube.bridge.api import router
+from batkube.bridge.cluster import ADMISSION_WITHOUT
 from batkube.bridge.errors import InputError
 from batkube.bridge.job_files import JobFiles
 from batkube.bridge.jobs import PodWishes
@@ -48,9 +48,8 @@ def main(settings: RunSettings, *, verbosity: int = 0) -> int:
     """Run; the exit code. ``verbosity``: -1 quiet, 0, 1 verbose."""
     errors = Console(stderr=True, highlight=False, soft_wrap=True)
     logging.basicConfig(
-        level={-1: logging.ERROR, 0: logging.WARNING, 1: logging.DEBUG}[verbosity],
-        format="%(message)s",
-        handlers=[RichHandler(console=errors, show_time=False, show_path=False, show_level=True, markup=False)],
+        level={-1: logging.ERROR, 0: logging.WARNING, 1: logging.INFO}[verbosity],
+        format="batkube: %(message)s",
     )
     try:
         inputs = read_inputs(settings)
@@ -97,13 +96,15 @@ async def _run(settings: RunSettings, inputs: Inputs, *, quiet: bool) -> int:
     console = Console(highlight=False, quiet=quiet)
     async with AsyncExitStack() as stack:
         asked = stack.enter_context(interruptible())
-        server = ApiServer(now=clock.unix, seed=settings.seed)
+        server = ApiServer(now=clock.unix, seed=settings.seed, disable_admission_plugins=ADMISSION_WITHOUT)
         await server.start()
         stack.push_async_callback(server.stop)
-        access = Access(out / "kubeconfig", server.url, server.port)
+        access = Access((out / "kubeconfig").absolute(), server.url, server.port)
         write_kubeconfig(access.kubeconfig, server.url)
         simulator = await _simulator(settings, inputs)
         stack.push_async_callback(simulator.close)
+        if isinstance(simulator, Endpoint):
+            console.print(f"waiting for Batsim:\n  batsim ... -s {simulator.address}")
         scheduler = inputs.scheduler
         command = scheduler.command(access, out)
         process = None
@@ -111,7 +112,7 @@ async def _run(settings: RunSettings, inputs: Inputs, *, quiet: bool) -> int:
             process = await scheduler.start(command, access, out / "scheduler.log")
             stack.push_async_callback(process.stop)
         else:
-            console.print(f"waiting for a scheduler:\n  export KUBECONFIG={access.kubeconfig.absolute()}")
+            console.print(f"waiting for a scheduler:\n  export KUBECONFIG={access.kubeconfig}")
         session = Session(
             out,
             _manifest(settings, inputs, command),

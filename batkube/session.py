@@ -31,6 +31,9 @@ log = logging.getLogger(__name__)
 FINISHED, FAILED, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
 """Exit codes."""
 
+ERROR_DETAILS = "error.txt"
+"""Written only where a fault of batkube's own ended the run."""
+
 
 class Session:
     """Plays one simulation on ``server`` and writes into the folder ``out``.
@@ -54,6 +57,7 @@ class Session:
         files: JobFiles | None = None,
     ) -> None:
         out.mkdir(parents=True, exist_ok=True)
+        (out / ERROR_DETAILS).unlink(missing_ok=True)
         self.out = out
         self.run = run
         self._began = time.monotonic()
@@ -92,7 +96,7 @@ class Session:
         except (RunFailed, SimulatorError) as error:
             return self._finish("failed", FAILED, str(error))
         except Exception as error:
-            path = self.out / "error.txt"
+            path = self.out / ERROR_DETAILS
             path.write_text(traceback.format_exc())
             return self._finish("failed", FAILED, f"a fault of batkube's: {error!r}; {path} has the details")
         return self._finish("finished", FINISHED, None)

@@ -6,6 +6,7 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
+from batkube.batsim.errors import ProtocolError
 from batkube.bridge.errors import InputError, InvariantBroken
 from batkube.kube.quantity import Quantity, QuantityError
 
@@ -23,6 +24,27 @@ def _quantity(value: object) -> str:
     if quantity < Quantity.parse("0"):
         raise ValueError("must not be negative")
     return str(quantity)
+
+
+class SubmittedJob(BaseModel):
+    """What Batsim says of a job when it submits it, as far as batkube needs it. Times are simulated seconds."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    subtime: float
+    res: int
+    profile: str
+    walltime: float | None = None
+
+    @classmethod
+    def read(cls, job_id: str, job: dict[str, Any]) -> "SubmittedJob":
+        """The ``job`` of a JOB_SUBMITTED. Raises ProtocolError, naming job and member."""
+        try:
+            return cls.model_validate(job)
+        except ValidationError as error:
+            first = error.errors()[0]
+            where = ".".join(str(part) for part in first["loc"])
+            raise ProtocolError(f"JOB_SUBMITTED of {job_id}: job.{where}: {first['msg']}: {job}") from None
 
 
 RequestQuantity = Annotated[str, BeforeValidator(_quantity)]

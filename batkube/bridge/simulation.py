@@ -12,7 +12,7 @@ from batkube.bridge.errors import InputError, InvariantBroken
 from batkube.bridge.gangs import Gangs
 from batkube.bridge.job_control import JobControl
 from batkube.bridge.job_files import JobFiles
-from batkube.bridge.jobs import PUBLISHED_DEFAULT_SCHEDULER, Job, JobState, PodWishes
+from batkube.bridge.jobs import PUBLISHED_DEFAULT_SCHEDULER, Job, JobState, PodWishes, SubmittedJob
 from batkube.bridge.pod_watch import PodWatch
 from batkube.bridge.time import SimulatedTime
 from batkube.kube.server import ApiServer
@@ -118,20 +118,20 @@ class Simulation:
         )
 
     def _submit(self, data: messages.JobSubmittedData) -> None:
+        submitted = SubmittedJob.read(data.job_id, data.job)
         in_file, profile = self._files.job(data.job_id, data.job)
         wishes, problem = PodWishes(), None
         try:
             wishes = PodWishes.read(f"job {data.job_id}", in_file, profile)
         except InputError as error:
             problem = str(error)
-        walltime = data.job.get("walltime")
         job = Job(
             id=data.job_id,
             number=len(self.control.jobs),
-            subtime=float(data.job["subtime"]),
-            resources=int(data.job["res"]),
-            profile=str(data.job["profile"]),
-            walltime=float(walltime) if walltime is not None and walltime > 0 else None,
+            subtime=submitted.subtime,
+            resources=submitted.res,
+            profile=submitted.profile,
+            walltime=submitted.walltime if (submitted.walltime or 0) > 0 else None,
             wishes=wishes,
             scheduler=self._scheduler_of(wishes),
         )

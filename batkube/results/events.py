@@ -1,11 +1,14 @@
 """``events.jsonl``: everything that happened, in order. Its hash is the fingerprint of the run."""
 
 import hashlib
+import logging
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
 import orjson
+
+log = logging.getLogger(__name__)
 
 
 class EventLog:
@@ -22,6 +25,8 @@ class EventLog:
 
     def write(self, time: float, event: str, **details: Any) -> None:
         """Record that ``event`` happened at ``time``."""
+        if log.isEnabledFor(logging.INFO):
+            log.info("%.3f %s %s", time, event, " ".join(f"{key}={value}" for key, value in details.items()))
         line = orjson.dumps({"time": round(float(time), 6), "event": event, **details}) + b"\n"
         self._file.write(line)
         self._hash.update(line)

@@ -45,6 +45,11 @@ class Serve:
         done = subprocess.run([sys.executable, "-m", "batkube.simulator", *words], env=environment(), timeout=90)
         return done.returncode
 
+    def finished(self, index: int) -> None:
+        """Wait until the results of a simulation are written."""
+        path = self.out / f"simulation-{index}" / "run.json"
+        until(lambda: json.loads(path.read_text())["exit_code"] == 0, "the end of the simulation")
+
     def end(self, number: signal.Signals) -> tuple[int, str]:
         self.process.send_signal(number)
         _, errors = self.process.communicate(timeout=10)
@@ -92,7 +97,7 @@ def test_one_simulation_after_another(
         for index in (1, 2):
             assert server.simulate(tmp_path / f"batsim{index}") == 0
             folder = server.out / f"simulation-{index}"
-            until(lambda folder=folder: json.loads((folder / "run.json").read_text())["exit_code"] == 0, "the end")
+            server.finished(index)
             assert (folder / "jobs.csv").read_bytes() == (tmp_path / f"batsim{index}_jobs.csv").read_bytes()
             run = json.loads((folder / "run.json").read_text())
             assert run["makespan"] == 3510.0
