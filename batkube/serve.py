@@ -56,6 +56,7 @@ async def _beside_batsim(settings: ServeSettings) -> None:
     # Only here: the API alone starts without them.
     from batkube.batsim.endpoint import Endpoint
     from batkube.bridge.api import router
+    from batkube.bridge.cluster import ADMISSION_WITHOUT
     from batkube.bridge.time import SimulatedTime
 
     clock = SimulatedTime(settings.epoch)
@@ -64,7 +65,8 @@ async def _beside_batsim(settings: ServeSettings) -> None:
         asked = stack.enter_context(interruptible())
         endpoint = Endpoint(settings.batsim)
         stack.push_async_callback(endpoint.close)
-        server, path = await _start_api(settings, ApiServer(now=clock.unix, seed=settings.seed), stack)
+        api = ApiServer(now=clock.unix, seed=settings.seed, disable_admission_plugins=ADMISSION_WITHOUT)
+        server, path = await _start_api(settings, api, stack)
         server.app.include_router(router(server, lambda: current[-1].simulation if current else None))
         print(
             f"batkube: the Kubernetes API is at {server.url}, results go to {settings.out}\n"

@@ -20,6 +20,10 @@ from batkube.kube.status import ApiError
 
 JSON = dict[str, Any]
 
+ADMISSION_WITHOUT = ("TaintNodesByCondition",)
+"""Admission plugins that the API server of simulated hosts does without: they are ready when they are created, and
+nobody plays the controller that would take a new node's taint away."""
+
 DEFAULT_CPU = "1"
 """Cores that a pod asks for where its job says nothing and hosts are shared."""
 

@@ -30,11 +30,13 @@ class Api:
         strategies: Mapping[str, Strategy],
         actions: Mapping[tuple[str, str], Action],
         store: Store | None = None,
+        disabled_admission: frozenset[str] = frozenset(),
     ) -> None:
         self.store = store or Store()
         self.clock = Clock(now)
         self.identities = Identities(seed)
         self.version = version
+        self.disabled_admission = disabled_admission
         self.registry = registry
         self.actions = dict(actions)
         self.bind_admission: list[BindAdmission] = []
@@ -66,7 +68,9 @@ class Api:
         subresource: str | None = None,
         options: WriteOptions = PLAIN_WRITE,
         warnings: list[str] | None = None,
+        requested: ResourceType | None = None,
     ) -> Context:
+        """`requested` is the type in the version of the request, where `resource` is the one that is stored."""
         return Context(
             resource=resource,
             store=self.store,
@@ -79,6 +83,8 @@ class Api:
             field_manager=options.field_manager,
             field_validation=options.field_validation,
             warnings=warnings if warnings is not None else [],
+            requested=(requested or resource).api_version,
+            disabled_admission=self.disabled_admission,
         )
 
     def stored(self, resource: ResourceType, namespace: str, name: str) -> Version:

@@ -12,7 +12,7 @@ from __future__ import annotations
 import copy
 import socket
 from collections import Counter
-from collections.abc import Awaitable, Callable, MutableMapping
+from collections.abc import Awaitable, Callable, Iterable, MutableMapping
 from typing import Any
 
 from fastapi import FastAPI
@@ -60,8 +60,13 @@ class ApiServer:
         version: str = "v1.36.3",
         history: int = 10_000,
         registry: Registry | None = None,
+        disable_admission_plugins: Iterable[str] = (),
     ) -> None:
-        """`history` is how many changes of each collection are kept for watches that come back."""
+        """`history` is how many changes of each collection are kept for watches that come back.
+
+        `disable_admission_plugins` as kube-apiserver's flag: without TaintNodesByCondition a new node is not
+        tainted not-ready, for clusters in which nobody takes that taint away.
+        """
         self.store = Store(history=history)
         self.registry = registry or default_registry(version)
         self._api = Api(
@@ -72,6 +77,7 @@ class ApiServer:
             strategies={**STRATEGIES, DEFINITIONS: DefinitionStrategy()},
             actions=ACTIONS,
             store=self.store,
+            disabled_admission=frozenset(disable_admission_plugins),
         )
         self._endpoint = Endpoint(self._api, Documents(self.registry, version))
         self.app = FastAPI(

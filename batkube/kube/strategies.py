@@ -5,7 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from . import conversion
 from .binding import bind
+from .kinds import events
+from .kinds.events import Events
+from .kinds.leases import Leases
+from .kinds.nodes import Nodes
 from .strategy import Action, Context, Strategy
 
 JSON = dict[str, Any]
@@ -53,15 +58,6 @@ class Pods(Strategy):
         }
 
 
-class Nodes(Strategy):
-    """A status sent on create is kept."""
-
-    counts_generation = False
-
-    def prepare_create(self, obj: JSON, ctx: Context) -> None:
-        return
-
-
 class Namespaces(Strategy):
     counts_generation = False
 
@@ -71,6 +67,8 @@ class Namespaces(Strategy):
 
 
 STRATEGIES: Mapping[str, Strategy] = {
+    "events": Events(),
+    "leases.coordination.k8s.io": Leases(),
     "namespaces": Namespaces(),
     "nodes": Nodes(),
     "pods": Pods(),
@@ -80,3 +78,8 @@ ACTIONS: Mapping[tuple[str, str], Action] = {
     ("bindings", ""): bind,
     ("pods", "binding"): bind,
 }
+
+
+for version in (events.NEW, "events.k8s.io/v1beta1"):
+    conversion.FROM_STORED[events.STORAGE, version] = events.to_new
+    conversion.TO_STORED[events.STORAGE, version] = events.to_core

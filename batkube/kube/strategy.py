@@ -14,6 +14,8 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
+from . import metadata
+from .names import NameRule, dns_subdomain
 from .status import FieldError
 
 if TYPE_CHECKING:
@@ -52,6 +54,12 @@ class Context:
     field_validation: str = "Ignore"  # what becomes of unknown fields: Ignore, Warn, Strict
     user: str = "system:admin"
     warnings: list[str] = field(default_factory=list)  # sent as Warning headers
+    requested: str = ""  # the API version that the client uses; `resource` is the one that is stored
+    disabled_admission: frozenset[str] = frozenset()
+
+    def admits(self, plugin: str) -> bool:
+        """The admission plugin of that name is at work."""
+        return plugin not in self.disabled_admission
 
 
 class Strategy:
@@ -63,6 +71,8 @@ class Strategy:
 
     # Fields of field selectors beyond metadata.name and metadata.namespace, which all kinds have.
     selectable_fields: frozenset[str] = frozenset()
+    # What the kind's names may be.
+    name_rule: NameRule = staticmethod(dns_subdomain)
     # PUT of an object that does not exist creates it (leases, events, endpoints, limit ranges, services).
     create_on_update: bool = False
     # PUT without a resourceVersion is taken (not so for leases).
@@ -83,7 +93,7 @@ class Strategy:
 
     def validate_create(self, obj: JSON, ctx: Context) -> list[FieldError]:
         """What is wrong with the prepared object; the answer is a 422 with all of it."""
-        return []
+        return metadata.validate_new(obj["metadata"], self.name_rule)
 
     def prepare_update(self, new: JSON, old: JSON, ctx: Context) -> None:
         """Main resource: what a client may not change becomes as it was, status above all. `/status`: only the
@@ -99,7 +109,7 @@ class Strategy:
 
     def validate_update(self, new: JSON, old: JSON, ctx: Context) -> list[FieldError]:
         """As validate_create. `ctx.subresource` says which way the object was written."""
-        return []
+        return metadata.validate_changed(new["metadata"], old["metadata"])
 
     def check_delete(self, obj: JSON, ctx: Context) -> None:
         """Raise ApiError where the object may not be deleted."""
@@ -122,6 +132,10 @@ class Strategy:
     def deprecation(self, version: str) -> str:
         """What every request for this version of the kind is warned of, "" if nothing."""
         return ""
+
+    def selectable_field(self, name: str, api_version: str) -> str | None:
+        """What `field_labels` calls a field of that name in a field selector; None: the kind has no such."""
+        return name if name in self.selectable_fields else None
 
     def field_labels(self, obj: JSON) -> dict[str, str] | None:
         """The values of `selectable_fields`, absent ones as "". None: the kind has none."""

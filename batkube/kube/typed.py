@@ -10,25 +10,21 @@ from __future__ import annotations
 
 import base64
 import binascii
-import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from functools import cache
 from typing import Any
 
 from . import api_types
+from .quantity import QuantityError, canonical
 from .resources import ResourceType
 from .status import ApiError, quote
+from .times import TimeError, read_micro_time, read_time
 
 JSON = dict[str, Any]
 
 # Reads a value at a path, notes what is unknown, and gives it in the server's own spelling.
 Read = Callable[[Any, str, "_Notes"], Any]
-
-_TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ")
-_MICRO_TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}(Z|[+-]\d\d:\d\d)")
-_ANY_TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)")
 
 
 class _Mismatch(Exception):
@@ -254,45 +250,33 @@ def _bytes(value: Any, path: str, notes: _Notes) -> str:
 
 
 def _time(value: Any, path: str, notes: _Notes) -> str | None:
-    text = _string(value, path, notes)
-    if _TIME.fullmatch(text):
-        return _moment(text, text)
-    if text == "":
-        return None
-    if not _ANY_TIME.fullmatch(text):
-        raise _bad_time(text, "2006-01-02T15:04:05Z07:00")
-    moment = datetime.fromisoformat(_moment(text, text)).astimezone(UTC)
-    return moment.strftime("%Y-%m-%dT%H:%M:%SZ")
+    return _read_time(read_time, _string(value, path, notes))
 
 
 def _micro_time(value: Any, path: str, notes: _Notes) -> str | None:
-    text = _string(value, path, notes)
+    return _read_time(read_micro_time, _string(value, path, notes))
+
+
+def _read_time(read: Callable[[str], str], text: str) -> str | None:
     if text == "":
         return None
-    if not _MICRO_TIME.fullmatch(text):
-        raise _bad_time(text, "2006-01-02T15:04:05.000000Z07:00")
-    if text.endswith("Z"):
-        return _moment(text, text)
-    moment = datetime.fromisoformat(_moment(text, text)).astimezone(UTC)
-    return moment.strftime("%Y-%m-%dT%H:%M:%S.%fZ")
-
-
-def _moment(text: str, whole: str) -> str:
     try:
-        datetime.fromisoformat(text[:19])
-    except ValueError:
-        raise _Mismatch(f"parsing time {quote(whole)}: out of range") from None
-    return text
-
-
-def _bad_time(text: str, layout: str) -> _Mismatch:
-    return _Mismatch(f"parsing time {quote(text)} as {quote(layout)}: cannot parse {quote(text)} as {quote('2006')}")
+        return read(text)
+    except TimeError as error:
+        raise _Mismatch(str(error)) from None
 
 
 def _quantity(value: Any, path: str, notes: _Notes) -> str:
-    if isinstance(value, bool) or not isinstance(value, str | int | float):
-        raise _unfit(value, path, "resource.Quantity")
-    return str(value)
+    """In the real server's spelling."""
+    text = value if isinstance(value, str) else str(value).removesuffix(".0") if _is_number(value) else ""
+    try:
+        return canonical(text)
+    except QuantityError as error:
+        raise _Mismatch(str(error)) from None
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def _int_or_string(value: Any, path: str, notes: _Notes) -> int | str:

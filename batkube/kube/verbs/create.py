@@ -9,6 +9,8 @@ from typing import Any
 
 from ..api import Api
 from ..conversion import to_stored
+from ..metadata import validate_new
+from ..names import path_segment
 from ..options import PLAIN_WRITE, WriteOptions
 from ..resources import ResourceType
 from ..status import ApiError, FieldError
@@ -38,13 +40,13 @@ def create(
     admit_to_namespace(api, resource, namespace, metadata.get("name") or metadata.get("generateName") or "")
     if metadata.get("resourceVersion") not in (None, "", "0"):
         raise ApiError.unforeseen("resourceVersion should not be set on objects to be created")
-    ctx = api.context(stored_as, namespace, "", None, options, warnings)
+    ctx = api.context(stored_as, namespace, "", None, options, warnings, resource)
     name = _name(api, resource, namespace, metadata)
     obj["metadata"] = _system_fields(api, resource, namespace, name, metadata, ctx)
     strategy = api.strategy(resource)
     strategy.prepare_create(obj, ctx)
     fill_empty(obj, stored_as)
-    errors = strategy.validate_create(obj, ctx)
+    errors = strategy.validate_create(obj, ctx) or validate_new(obj["metadata"], path_segment)
     if errors:
         raise ApiError.invalid(resource.qualified_kind, name, errors)
     if api.store.version(resource.storage, namespace, name) is not None:

@@ -40,7 +40,7 @@ def delete(
     stored_as = current.resource
     strategy = api.strategy(resource)
     write = _DRY_RUN if options.dry_run else WriteOptions()
-    ctx = api.context(stored_as, namespace, name, None, write, warnings)
+    ctx = api.context(stored_as, namespace, name, None, write, warnings, resource)
     _check_preconditions(resource, current, options)
     strategy.check_delete(current.obj, ctx)
     marked = _marked(current, strategy, options, ctx)

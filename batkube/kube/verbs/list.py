@@ -119,14 +119,20 @@ def known_fields(api: Api, resource: ResourceType, selector: FieldSelector) -> F
     """The selector, or 400 where it names a field that the kind does not offer."""
     if not selector.terms:
         return selector
-    selectable = api.strategy(resource).selectable_fields
+    strategy = api.strategy(resource)
+    terms = []
     for term in selector.terms:
-        if term.field not in selectable and term.field not in ("metadata.name", "metadata.namespace"):
-            if selectable:
-                raise ApiError.bad_request(f"field label not supported: {term.field}")
-            known = 'only "metadata.name", "metadata.namespace"'
-            raise ApiError.bad_request(f"{quote(term.field)} is not a known field selector: {known}")
-    return selector
+        known = term.field
+        if known not in ("metadata.name", "metadata.namespace"):
+            found = strategy.selectable_field(known, resource.api_version)
+            if found is None:
+                if strategy.selectable_fields:
+                    raise ApiError.bad_request(f"field label not supported: {known}")
+                only = 'only "metadata.name", "metadata.namespace"'
+                raise ApiError.bad_request(f"{quote(known)} is not a known field selector: {only}")
+            known = found
+        terms.append(FieldTerm(known, term.value, term.equal))
+    return FieldSelector(tuple(terms))
 
 
 def list_page(api: Api, resource: ResourceType, options: ListOptions) -> Page:

@@ -11,6 +11,8 @@ import orjson
 
 from ..api import Api
 from ..conversion import to_served, to_stored
+from ..metadata import validate_changed, validate_new
+from ..names import path_segment
 from ..options import PLAIN_WRITE, WriteOptions
 from ..resources import ResourceType
 from ..status import ApiError, FieldError
@@ -115,10 +117,11 @@ def store_changed(
         raise ApiError.invalid(resource.qualified_kind, name, [immutable])
     keep_system_fields(metadata, old["metadata"])
     if by_rules:
-        ctx = api.context(stored_as, namespace, name, subresource, options, warnings)
+        ctx = api.context(stored_as, namespace, name, subresource, options, warnings, resource)
         strategy.prepare_update(new, old, ctx)
         fill_empty(new, stored_as)
-        errors = strategy.validate_update(new, old, ctx)
+        errors = validate_new(metadata, path_segment) + validate_changed(metadata, old["metadata"])
+        errors += strategy.validate_update(new, old, ctx)
         if errors:
             raise ApiError.invalid(resource.qualified_kind, name, errors)
     new["kind"], new["apiVersion"] = stored_as.kind, stored_as.api_version

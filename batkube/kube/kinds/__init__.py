@@ -1,0 +1,1 @@
+"""The rules of the built-in kinds, one kind or group of kinds a module. `strategies.py` has the table."""

@@ -1,0 +1,48 @@
+"""Leases (`pkg/registry/coordination/lease` of Kubernetes): what leader election and kubelets renew."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..metadata import Errors
+from ..status import FieldError
+from ..strategy import Context, Strategy
+
+JSON = dict[str, Any]
+
+
+class Leases(Strategy):
+    """Rules of leases. PUT creates one, and replaces one only at a resourceVersion: of two leaders one loses."""
+
+    create_on_update = True
+    unconditional_update = False
+    counts_generation = False
+
+    def prepare_create(self, obj: JSON, ctx: Context) -> None:
+        _drop_coordinated(obj.get("spec") or {}, {})
+
+    def validate_create(self, obj: JSON, ctx: Context) -> Errors:
+        return super().validate_create(obj, ctx) + _validate_spec(obj.get("spec") or {})
+
+    def prepare_update(self, new: JSON, old: JSON, ctx: Context) -> None:
+        _drop_coordinated(new.get("spec") or {}, old.get("spec") or {})
+
+    def validate_update(self, new: JSON, old: JSON, ctx: Context) -> Errors:
+        return super().validate_update(new, old, ctx) + _validate_spec(new.get("spec") or {})
+
+
+def _drop_coordinated(spec: JSON, old: JSON) -> None:
+    """Coordinated leader election is a feature that is off: its fields are not taken."""
+    for field in ("strategy", "preferredHolder"):
+        if field not in old:
+            spec.pop(field, None)
+
+
+def _validate_spec(spec: JSON) -> Errors:
+    errors: Errors = []
+    seconds, transitions = spec.get("leaseDurationSeconds"), spec.get("leaseTransitions")
+    if seconds is not None and seconds <= 0:
+        errors.append(FieldError.invalid("spec.leaseDurationSeconds", seconds, "must be greater than 0"))
+    if transitions is not None and transitions < 0:
+        errors.append(FieldError.invalid("spec.leaseTransitions", transitions, "must be greater than or equal to 0"))
+    return errors

@@ -1,0 +1,126 @@
+"""The rules of ObjectMeta that hold for all kinds (k8s.io/apimachinery/pkg/api/validation/objectmeta.go).
+
+Names, versions and uids are the verbs' business; here is what labels, annotations, owners and finalizers may be.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from .names import NameRule, dns_label, dns_subdomain, label_value, qualified_name
+from .status import FieldError
+
+JSON = dict[str, Any]
+Errors = list[FieldError]
+
+MAX_ANNOTATIONS = 256 * 1024  # bytes, keys and values of all
+_STANDARD_FINALIZERS = frozenset(("kubernetes", "orphan", "foregroundDeletion"))
+_UNQUALIFIED = "name is neither a standard finalizer name nor is it fully qualified"
+
+
+def validate_new(metadata: JSON, name_rule: NameRule = dns_subdomain, path: str = "metadata") -> Errors:
+    """What is wrong with the metadata of a new object."""
+    errors: Errors = []
+    prefix = metadata.get("generateName")
+    if prefix:
+        masked = prefix[:-2] + "a" if prefix.endswith("-") and len(prefix) > 1 else prefix
+        errors.extend(FieldError.invalid(f"{path}.generateName", prefix, why) for why in name_rule(masked))
+    name = metadata.get("name", "")
+    errors.extend(FieldError.invalid(f"{path}.name", name, why) for why in name_rule(name))
+    namespace = metadata.get("namespace")
+    if namespace:
+        errors.extend(FieldError.invalid(f"{path}.namespace", namespace, why) for why in dns_label(namespace))
+    return [*errors, *_validate_common(metadata, path)]
+
+
+def validate_changed(new: JSON, old: JSON, path: str = "metadata") -> Errors:
+    """What is wrong with the metadata of an object that is changed."""
+    errors: Errors = []
+    if old.get("deletionTimestamp") is not None:
+        added = sorted(set(new.get("finalizers", ())) - set(old.get("finalizers", ())))
+        if added:
+            names = ", ".join(f'"{name}"' for name in added)
+            why = "no new finalizers can be added if the object is being deleted, found new finalizers "
+            errors.append(FieldError.forbidden(f"{path}.finalizers", f"{why}[]string{{{names}}}"))
+    return [*errors, *_validate_common(new, path)]
+
+
+def _validate_common(metadata: JSON, path: str) -> Errors:
+    errors: Errors = []
+    if labels := metadata.get("labels"):
+        errors.extend(validate_labels(labels, f"{path}.labels"))
+    if annotations := metadata.get("annotations"):
+        errors.extend(_validate_annotations(annotations, f"{path}.annotations"))
+    if owners := metadata.get("ownerReferences"):
+        errors.extend(_validate_owners(owners, f"{path}.ownerReferences"))
+    if finalizers := metadata.get("finalizers"):
+        errors.extend(_validate_finalizers(finalizers, f"{path}.finalizers"))
+    return errors
+
+
+def validate_labels(labels: Mapping[str, str], path: str) -> Errors:
+    """Labels, and what looks like them (a node selector)."""
+    errors: Errors = []
+    for key, value in labels.items():
+        errors.extend(FieldError.invalid(path, key, why) for why in qualified_name(key))
+        errors.extend(FieldError.invalid(path, value, why) for why in label_value(value))
+    return errors
+
+
+def _validate_annotations(annotations: Mapping[str, str], path: str) -> Errors:
+    errors: Errors = []
+    size = 0
+    for key, value in annotations.items():
+        errors.extend(FieldError.invalid(path, key, why) for why in qualified_name(key.lower()))
+        size += len(key.encode()) + len(value.encode())
+    if size > MAX_ANNOTATIONS:
+        errors.append(FieldError.too_long(path, MAX_ANNOTATIONS))
+    return errors
+
+
+def _validate_owners(owners: list[JSON], path: str) -> Errors:
+    errors: Errors = []
+    controller = ""
+    for owner in owners:
+        version = owner.get("apiVersion", "")
+        if not version.rpartition("/")[2]:
+            errors.append(FieldError.invalid(f"{path}.apiVersion", version, "version must not be empty"))
+        for field in ("kind", "name", "uid"):
+            if not owner.get(field):
+                errors.append(FieldError.invalid(f"{path}.{field}", "", "must not be empty"))
+        if version == "v1" and owner.get("kind") == "Event":
+            errors.append(FieldError.invalid(path, owner, "/v1, Kind=Event is disallowed from being an owner"))
+        if owner.get("controller"):
+            name = f"{owner.get('kind', '')}/{owner.get('name', '')}"
+            if controller:
+                why = (
+                    'Only one reference can have Controller set to true. Found "true" in references for '
+                    f"{controller} and {name}"
+                )
+                errors.append(FieldError.invalid(path, owners, why))
+            controller = controller or name
+    return errors
+
+
+def _validate_finalizers(finalizers: list[str], path: str) -> Errors:
+    errors = [FieldError.invalid(path, name, why) for name in finalizers for why in qualified_name(name)]
+    if "orphan" in finalizers and "foregroundDeletion" in finalizers:
+        why = "finalizer orphan and foregroundDeletion cannot be both set"
+        errors.append(FieldError.invalid(path, finalizers, why))
+    errors.extend(
+        FieldError.invalid(f"{path}[{index}]", name, _UNQUALIFIED)
+        for index, name in enumerate(finalizers)
+        if "/" not in name and name not in _STANDARD_FINALIZERS
+    )
+    return errors
+
+
+def problems(path: str, value: Any, found: Iterable[str]) -> Errors:
+    """An error for each thing that is wrong with a value."""
+    return [FieldError.invalid(path, value, why) for why in found]
+
+
+def immutable(path: str, new: Any, old: Any, why: str = "field is immutable") -> Errors:
+    """An error if the value changed."""
+    return [] if new == old else [FieldError.invalid(path, new, why)]

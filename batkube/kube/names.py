@@ -1,0 +1,223 @@
+"""What names, labels and keys may look like, in the real server's words (k8s.io/apimachinery/pkg/util/validation).
+
+Each function returns what is wrong with a value: nothing if it is fine.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+from collections.abc import Callable
+from functools import lru_cache
+
+Problems = tuple[str, ...]
+NameRule = Callable[[str], Problems]
+
+_LABEL = r"[a-z0-9]([-a-z0-9]*[a-z0-9])?"
+_SUBDOMAIN = rf"{_LABEL}(\.{_LABEL})*"
+_LABEL_1035 = r"[a-z]([-a-z0-9]*[a-z0-9])?"
+_QUALIFIED = r"([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]"
+_LABEL_VALUE = rf"({_QUALIFIED})?"
+_CONFIG_KEY = r"[-._a-zA-Z0-9]+"
+_LABEL_RE = re.compile(_LABEL)
+_SUBDOMAIN_RE = re.compile(_SUBDOMAIN)
+_LABEL_1035_RE = re.compile(_LABEL_1035)
+_QUALIFIED_RE = re.compile(_QUALIFIED)
+_LABEL_VALUE_RE = re.compile(_LABEL_VALUE)
+_CONFIG_KEY_RE = re.compile(_CONFIG_KEY)
+_PORT_CHARS_RE = re.compile(r"[-a-z0-9]+")
+_HTTP_PATH_RE = re.compile(r"[A-Za-z0-9/\-._~%!$&'()*+,;=:]+")
+_ENV_NAME_RE = re.compile(r"[ -<>-~]+")
+
+LABEL_WRONG = (
+    "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end "
+    f"with an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for validation is '{_LABEL}')"
+)
+SUBDOMAIN_WRONG = (
+    "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start "
+    f"and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '{_SUBDOMAIN}')"
+)
+_LABEL_1035_WRONG = (
+    "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic character, "
+    "and end with an alphanumeric character (e.g. 'my-name',  or 'abc-123', regex used for validation is "
+    f"'{_LABEL_1035}')"
+)
+_QUALIFIED_WRONG = (
+    "must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character "
+    f"(e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '{_QUALIFIED}')"
+)
+_VALUE_WRONG = (
+    "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start "
+    "and end with an alphanumeric character (e.g. 'MyValue',  or 'my_value',  or '12345', regex used for validation "
+    f"is '{_LABEL_VALUE}')"
+)
+_CONFIG_KEY_WRONG = (
+    "a valid config key must consist of alphanumeric characters, '-', '_' or '.' (e.g. 'key.name',  or 'KEY_NAME',  "
+    f"or 'key-name', regex used for validation is '{_CONFIG_KEY}')"
+)
+_ENV_NAME_WRONG = "a valid environment variable name must consist only of printable ASCII characters other than '=' "
+IP_WRONG = "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)"
+CIDR_WRONG = "must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)"
+
+
+def too_long(limit: int) -> str:
+    return f"must be no more than {limit} characters"
+
+
+def too_many_bytes(limit: int) -> str:
+    return f"must be no more than {limit} bytes"
+
+
+def out_of_range(low: int, high: int) -> str:
+    return f"must be between {low} and {high}, inclusive"
+
+
+@lru_cache(maxsize=16384)
+def dns_label(value: str) -> Problems:
+    """A lowercase RFC 1123 label of at most 63 characters."""
+    problems = []
+    if len(value) > 63:
+        problems.append(too_long(63))
+    if not _LABEL_RE.fullmatch(value):
+        subdomain_like = _SUBDOMAIN_RE.fullmatch(value)
+        problems.append("must not contain dots" if subdomain_like else LABEL_WRONG)
+    return tuple(problems)
+
+
+@lru_cache(maxsize=16384)
+def dns_subdomain(value: str) -> Problems:
+    """A lowercase RFC 1123 subdomain of at most 253 characters."""
+    problems = []
+    if len(value) > 253:
+        problems.append(too_long(253))
+    if not _SUBDOMAIN_RE.fullmatch(value):
+        problems.append(SUBDOMAIN_WRONG)
+    return tuple(problems)
+
+
+def dns_1035_label(value: str) -> Problems:
+    """A label that begins with a letter, as services are named."""
+    problems = []
+    if len(value) > 63:
+        problems.append(too_long(63))
+    if not _LABEL_1035_RE.fullmatch(value):
+        problems.append(_LABEL_1035_WRONG)
+    return tuple(problems)
+
+
+@lru_cache(maxsize=16384)
+def qualified_name(value: str) -> Problems:
+    """The key of a label, an annotation, a taint or a resource: a name, which may have a DNS subdomain before it."""
+    problems: list[str] = []
+    prefix, slash, name = value.rpartition("/")
+    if value.count("/") > 1:
+        return (
+            "a qualified name "
+            + _QUALIFIED_WRONG[:-1].replace("(e.g. ", "(e.g. ")
+            + ") with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')",
+        )
+    if slash:
+        if not prefix:
+            problems.append("prefix part must be non-empty")
+        else:
+            problems.extend(f"prefix part {problem}" for problem in dns_subdomain(prefix))
+    if not name:
+        problems.append("name part must be non-empty")
+    elif len(name) > 63:
+        problems.append("name part " + too_long(63))
+    if not _QUALIFIED_RE.fullmatch(name):
+        problems.append("name part " + _QUALIFIED_WRONG)
+    return tuple(problems)
+
+
+@lru_cache(maxsize=16384)
+def label_value(value: str) -> Problems:
+    """The value of a label: at most 63 characters, may be empty."""
+    problems = []
+    if len(value) > 63:
+        problems.append(too_long(63))
+    if not _LABEL_VALUE_RE.fullmatch(value):
+        problems.append(_VALUE_WRONG)
+    return tuple(problems)
+
+
+def path_segment(value: str) -> Problems:
+    """Anything that can stand between slashes of a path: names of RBAC objects."""
+    if value in (".", ".."):
+        return (f"may not be '{value}'",)
+    return tuple(f"may not contain '{sign}'" for sign in "/%" if sign in value)
+
+
+def config_key(value: str) -> Problems:
+    """A key of a config map or a secret."""
+    problems = []
+    if len(value) > 253:
+        problems.append(too_long(253))
+    if not _CONFIG_KEY_RE.fullmatch(value):
+        problems.append(_CONFIG_KEY_WRONG)
+    elif value == ".":
+        problems.append("must not be '.'")
+    elif value == "..":
+        problems.append("must not be '..'")
+    elif value.startswith(".."):
+        problems.append("must not start with '..'")
+    return tuple(problems)
+
+
+def environment_name(value: str) -> Problems:
+    """The name of an environment variable."""
+    return () if _ENV_NAME_RE.fullmatch(value) else (_ENV_NAME_WRONG,)
+
+
+def port_name(value: str) -> Problems:
+    """The name of a port: an IANA service name."""
+    problems = []
+    if len(value) > 15:
+        problems.append(too_long(15))
+    if not _PORT_CHARS_RE.fullmatch(value):
+        problems.append("must contain only alpha-numeric characters (a-z, 0-9), and hyphens (-)")
+    if not re.search("[a-z]", value):
+        problems.append("must contain at least one letter (a-z)")
+    if "--" in value:
+        problems.append("must not contain consecutive hyphens")
+    if value.startswith("-") or value.endswith("-"):
+        problems.append("must not begin or end with a hyphen")
+    return tuple(problems)
+
+
+def port_number(value: int) -> Problems:
+    return () if 1 <= value <= 65535 else (out_of_range(1, 65535),)
+
+
+def domain_prefixed_path(value: str, field: str) -> str:
+    """What is wrong with `example.com/some/path`, as the names of controllers are written; "" if nothing."""
+    domain, slash, path = value.partition("/")
+    if not slash or not domain or not path:
+        return 'must be a domain-prefixed path (such as "acme.io/foo")'
+    problems = dns_subdomain(domain)
+    if problems:
+        return problems[0]
+    if not _HTTP_PATH_RE.fullmatch(path):
+        return (
+            "a valid path must consist of alphanumeric characters, '-', '_' or '.' and must start and end with an "
+            f"alphanumeric character ({field})"
+        )
+    return ""
+
+
+def ip_address(value: str) -> Problems:
+    try:
+        ipaddress.ip_address(value)
+    except ValueError:
+        return (IP_WRONG,)
+    return ()
+
+
+def cidr(value: str) -> Problems:
+    if "/" not in value:
+        return (CIDR_WRONG,)
+    try:
+        ipaddress.ip_network(value, strict=False)
+    except ValueError:
+        return (CIDR_WRONG,)
+    return ()
