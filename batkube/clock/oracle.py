@@ -13,6 +13,7 @@ needed.
 """
 
 import asyncio
+import os
 import time
 from collections import Counter
 from dataclasses import dataclass, field
@@ -21,7 +22,7 @@ from batkube.clock.pause import FinePause
 from batkube.clock.peers import socket_inodes
 from batkube.clock.processes import ProcessTree
 from batkube.clock.server_side import ServerLook, ServerSide
-from batkube.clock.syscalls import WAITING
+from batkube.clock.syscalls import WAITING, name
 from batkube.clock.threads import OUTSIDE, RUNNING, UNTOLD, Thread, ThreadEnded
 from batkube.clock.verdict import IDLE, Verdict, not_idle
 
@@ -62,6 +63,8 @@ class IdleOracle:
 
     def add(self, pid: int) -> None:
         """Observe the process ``pid``, its threads and its descendants."""
+        if pid == os.getpid():
+            raise ValueError(f"process {pid} cannot observe itself")
         self._tree.add(pid)
 
     def remove(self, pid: int) -> None:
@@ -156,7 +159,7 @@ class IdleOracle:
         if call == UNTOLD or (WAITING is not None and call in WAITING):
             return None
         if call != OUTSIDE:
-            return not_idle("working", f"{thread} is in system call {call}")
+            return not_idle("working", f"{thread} is in system call {name(call)}")
         state = thread.state()
         if state in "ZX":
             return None

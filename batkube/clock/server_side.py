@@ -1,10 +1,11 @@
 """What may still be under way between the server and the processes that are observed."""
 
 import select
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Protocol
 
-from batkube.clock.tcp import Connection, HasFileDescriptor, SockDiag
+from batkube.clock.backlog import Backlog
+from batkube.clock.tcp import Connection, End, HasFileDescriptor, SockDiag
 from batkube.clock.verdict import Verdict, not_idle
 
 
@@ -31,13 +32,17 @@ class ServerLook:
         self._server = server
         self._is_observed = is_observed
         self._known: dict[HasFileDescriptor, Connection] = {}
-        self._settled: dict[Connection, tuple[int, int]] = {}
+        self._settled: dict[Connection, End] = {}
         self._poll = select.poll()
         self._polled: set[int] = set()
         try:
             self._diag: SockDiag | None = SockDiag()
         except OSError:
             self._diag = None  # then only bytes that have arrived are seen
+        try:
+            self._backlog: Backlog | None = Backlog()
+        except OSError:
+            self._backlog = None
 
     def look(self, *, again: bool = False) -> Verdict | None:
         """Why the server's side is not at rest, or None.
@@ -46,31 +51,38 @@ class ServerLook:
         """
         if self._server.busy():
             return not_idle("server busy", "the server has a request in work or something to write")
-        connections = self._connections()
-        readable = self._readable(connections)
+        if self._backlog is not None and self._backlog.packets():
+            return not_idle("packets", "packets wait for the kernel to deliver them")
+        near_ends = self._near_ends()
+        # What arrives from here on is missing in the near ends' counts; what arrived before makes them readable.
+        readable = self._readable(list(near_ends))
         listener = self._server.listener()
         if listener is not None and listener.fileno() in readable:
             return not_idle("to accept", "a connection waits to be accepted")
-        return self._unread(connections, readable) or self._in_flight(connections, again)
+        return self._unread(near_ends, readable) or self._in_flight(near_ends, again)
 
     def close(self) -> None:
-        """Let go of the socket."""
+        """Let go of the files."""
         if self._diag is not None:
             self._diag.close()
+        if self._backlog is not None:
+            self._backlog.close()
 
-    def _connections(self) -> list[Connection]:
+    def _near_ends(self) -> dict[Connection, End]:
         known: dict[HasFileDescriptor, Connection] = {}
+        ends = {}
         for sock in self._server.connections():
             connection = self._known.get(sock)
             fd = sock.fileno()
-            if connection is None or connection.fd != fd:
-                try:
+            try:
+                if connection is None or connection.fd != fd:
                     connection = Connection(fd)
-                except OSError:
-                    continue  # closed just now
+                ends[connection] = connection.near_end()
+            except OSError:
+                continue  # closed just now
             known[sock] = connection
         self._known = known
-        return list(known.values())
+        return ends
 
     def _readable(self, connections: list[Connection]) -> set[int]:
         wanted = {connection.fd for connection in connections}
@@ -86,7 +98,7 @@ class ServerLook:
         return {fd for fd, _ in self._poll.poll(0)}
 
     @staticmethod
-    def _unread(connections: list[Connection], readable: set[int]) -> Verdict | None:
+    def _unread(connections: Iterable[Connection], readable: set[int]) -> Verdict | None:
         for connection in connections:
             if connection.fd in readable:
                 try:
@@ -97,28 +109,20 @@ class ServerLook:
                     return _flying(count, "from", connection)
         return None
 
-    def _in_flight(self, connections: list[Connection], again: bool) -> Verdict | None:
-        if not again:
-            self._settled.clear()
-        unsettled = []
-        for connection in connections:
-            try:
-                near = connection.near_end()
-            except OSError:
-                continue
-            if self._settled.get(connection) != (near.sent, near.received):
-                unsettled.append((connection, near))
+    def _in_flight(self, near_ends: dict[Connection, End], again: bool) -> Verdict | None:
         if self._diag is None:
             return None
-        ends = self._diag.far_ends([connection for connection, _ in unsettled])
-        for (connection, near), far in zip(unsettled, ends, strict=True):
+        settled = self._settled if again else {}
+        unsettled = [connection for connection, near in near_ends.items() if settled.get(connection) != near]
+        for connection, far in zip(unsettled, self._diag.far_ends(unsettled), strict=True):
+            near = near_ends[connection]
             if far is not None:
                 if far.sent != near.received:
                     return _flying(far.sent - near.received, "from", connection)
                 unread = near.sent - far.received + far.unread
                 if unread and self._is_observed(far.inode):  # what others leave unread does not matter
                     return _flying(unread, "to", connection)
-            self._settled[connection] = (near.sent, near.received)
+        self._settled = near_ends
         return None
 
 

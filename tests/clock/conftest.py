@@ -1,0 +1,84 @@
+"""Programs to observe: our small Go programs, built once, and Python snippets."""
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+PROGRAMS = Path(__file__).parent / "programs"
+
+GoProgram = Callable[[str], Path]
+StartPython = Callable[..., "subprocess.Popen[bytes]"]
+
+
+@pytest.fixture(scope="session")
+def go_program(tmp_path_factory: pytest.TempPathFactory) -> GoProgram:
+    """Build ``programs/NAME.go``; skips where Go is missing."""
+    folder = tmp_path_factory.mktemp("go")
+
+    def build(name: str) -> Path:
+        program = folder / name
+        if not program.exists():
+            go = shutil.which("go")
+            if go is None:
+                pytest.skip("Go is not installed")
+            command = [go, "build", "-o", str(program), f"{name}.go"]
+            done = subprocess.run(command, cwd=PROGRAMS, capture_output=True, text=True)
+            assert done.returncode == 0, done.stderr
+        return program
+
+    return build
+
+
+@pytest.fixture
+def start_python() -> Iterator[StartPython]:
+    """Run a piece of Python, with its arguments, as a process; ended after the test with all that it has started."""
+    started = []
+
+    def start(code: str, *arguments: object) -> "subprocess.Popen[bytes]":
+        command = [sys.executable, "-S", "-c", code, *map(str, arguments)]
+        process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True)
+        started.append(process)
+        return process
+
+    yield start
+    for process in started:
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+        for stream in (process.stdin, process.stdout):
+            with suppress(OSError):
+                stream.close()
+
+
+def line(process: "subprocess.Popen[bytes]") -> str:
+    """The next line that the process prints: it has come that far."""
+    assert process.stdout is not None
+    return process.stdout.readline().decode().strip()
+
+
+def tell(process: "subprocess.Popen[bytes]", text: str = "\n") -> None:
+    """Write to the standard input of the process."""
+    assert process.stdin is not None
+    process.stdin.write(text.encode())
+    process.stdin.flush()
+
+
+def state(pid: int) -> str:
+    """The letter that the kernel gives for a process: R, S, T, Z ..."""
+    return Path(f"/proc/{pid}/stat").read_text().rpartition(") ")[2][0]
+
+
+def until(condition: Callable[[], object], patience: float = 10.0) -> None:
+    """Return as soon as the condition holds; fails after ``patience`` seconds."""
+    end = time.monotonic() + patience
+    while not condition():
+        assert time.monotonic() < end, "it did not happen"
+        time.sleep(0.001)

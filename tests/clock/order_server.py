@@ -1,0 +1,98 @@
+"""A server that gives orders to a long-polling client and knows when the client should be done with one."""
+
+import asyncio
+import json
+import socket
+from typing import Any, cast
+
+
+class OrderServer:
+    """The oracle's ServerSide, and the truth to compare the oracle with.
+
+    GET /wait is answered with the next order; POST /answer brings one of its results.
+    """
+
+    def __init__(self) -> None:
+        self.answers: list[dict[str, Any]] = []
+        self.waiting: _Connection | None = None
+        self.open: dict[_Connection, None] = {}
+        self.last_byte = 0.0
+        """Loop time when the last byte came in."""
+        self._server: asyncio.Server | None = None
+
+    async def start(self) -> str:
+        """Listen on a free port; the URL."""
+        loop = asyncio.get_running_loop()
+        self._server = await loop.create_server(lambda: _Connection(self), "127.0.0.1", 0)
+        return f"http://127.0.0.1:{self._server.sockets[0].getsockname()[1]}"
+
+    async def stop(self) -> None:
+        """Close everything."""
+        assert self._server is not None
+        self._server.close()
+        for connection in list(self.open):
+            connection.transport.abort()
+        await asyncio.sleep(0)
+
+    def order(self, **order: object) -> None:
+        """Give the waiting client something to do."""
+        assert self.waiting is not None
+        self.answers.clear()
+        connection, self.waiting = self.waiting, None
+        connection.reply(json.dumps(order).encode())
+
+    def done(self, posts: int) -> bool:
+        """Whether the client has done all it was told and waits for more."""
+        return len(self.answers) == posts and self.waiting is not None
+
+    # -- ServerSide
+
+    def busy(self) -> bool:
+        return any(connection.transport.get_write_buffer_size() for connection in self.open)
+
+    def connections(self) -> list[socket.socket]:
+        return [connection.transport.get_extra_info("socket") for connection in self.open]
+
+    def listener(self) -> socket.socket | None:
+        assert self._server is not None
+        return self._server.sockets[0]
+
+
+class _Connection(asyncio.Protocol):
+    """As much of HTTP/1.1 as the clients speak; what else comes is treated as a long poll without an answer."""
+
+    transport: asyncio.Transport
+
+    def __init__(self, server: OrderServer) -> None:
+        self._server = server
+        self._received = b""
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self.transport = cast(asyncio.Transport, transport)
+        self._server.open[self] = None
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        del self._server.open[self]
+        if self._server.waiting is self:
+            self._server.waiting = None
+
+    def data_received(self, data: bytes) -> None:
+        self._server.last_byte = asyncio.get_running_loop().time()
+        self._received += data
+        while True:
+            head, found, rest = self._received.partition(b"\r\n\r\n")
+            lengths = [
+                line.split(b":")[1] for line in head.split(b"\r\n") if line.lower().startswith(b"content-length:")
+            ]
+            length = int(lengths[0]) if lengths else 0
+            if not found or len(rest) < length:
+                return
+            self._received = rest[length:]
+            if head.startswith(b"GET /wait"):
+                self._server.waiting = self
+            else:
+                self._server.answers.append(json.loads(rest[:length] or b"{}"))
+                self.reply(b"{}")
+
+    def reply(self, body: bytes) -> None:
+        self.transport.write(b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%s" % (len(body), body))

@@ -1,0 +1,70 @@
+"""The oracle against the truth: clients that work for a while and then wait, observed round after round."""
+
+import asyncio
+import random
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import uvloop
+
+from batkube.clock.oracle import IdleOracle
+
+from .conftest import PROGRAMS, GoProgram
+from .order_server import OrderServer
+
+GO_KINDS = ("cpu", "fan", "channels", "threads", "gc", "disk", "pipe")
+PYTHON_KINDS = ("cpu", "threads", "process")
+
+
+async def rounds(command: list[str | Path], kinds: tuple[str, ...], count: int, longest_ms: float) -> tuple[int, int]:
+    """How often the oracle said idle too early, and how often not at all."""
+    random_ = random.Random(1)
+    server = OrderServer()
+    url = await server.start()
+    client = await asyncio.create_subprocess_exec(*command, url, stdout=subprocess.DEVNULL)
+    oracle = IdleOracle(server)
+    false = missed = 0
+    try:
+        oracle.add(client.pid)
+        while server.waiting is None:
+            assert client.returncode is None
+            await asyncio.sleep(0.01)
+        for number in range(count):
+            posts = random_.randrange(4)
+            server.order(
+                round=number, kind=kinds[number % len(kinds)], ms=random_.uniform(0.02, longest_ms), posts=posts
+            )
+            while True:
+                verdict = await oracle.at_rest(timeout=20)
+                assert not verdict.gone, verdict.reason
+                if not verdict.idle:
+                    missed += server.done(posts)
+                elif not server.done(posts):
+                    false += 1
+                else:
+                    break
+        assert oracle.counts.rests == count + false
+    finally:
+        oracle.close()
+        client.kill()
+        await client.wait()
+        await server.stop()
+    return false, missed
+
+
+def run(loop: str, coroutine) -> tuple[int, int]:
+    factory = uvloop.new_event_loop if loop == "uvloop" else None
+    with asyncio.Runner(loop_factory=factory) as runner:
+        return runner.run(coroutine)
+
+
+@pytest.mark.parametrize("loop", ["uvloop", "asyncio"])
+def test_a_go_client_is_never_called_idle_too_early_nor_missed(loop: str, go_program: GoProgram) -> None:
+    assert run(loop, rounds([go_program("reactor")], GO_KINDS, 420, 4)) == (0, 0)
+
+
+@pytest.mark.parametrize("loop", ["uvloop", "asyncio"])
+def test_a_python_client_that_opens_connections_and_starts_processes(loop: str) -> None:
+    assert run(loop, rounds([sys.executable, "-S", PROGRAMS / "reactor.py"], PYTHON_KINDS, 150, 4)) == (0, 0)
