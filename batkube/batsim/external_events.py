@@ -3,11 +3,12 @@
 https://batsim.readthedocs.io/en/latest/input-EVENTS.html
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from batkube.batsim.allocation import parse_intervals
+from batkube.batsim.allocation import format_intervals, parse_intervals
 from batkube.batsim.input_file import parse_json, quote, read_text
 
 UNAVAILABLE = "machine_unavailable"
@@ -48,6 +49,26 @@ def read_external_events(path: Path, *, keep_unknown: bool = False) -> list[Exte
             except ValueError as error:
                 raise ExternalEventError(f"{path}: line {number}: {error}") from None
     return sorted(events, key=lambda event: event.timestamp)
+
+
+def check_external_events(events: Iterable[ExternalEvent], nb_hosts: int) -> None:
+    """Refuse events, in order of date, on which Batsim aborts when they happen. Raises ExternalEventError.
+
+    A host must be there, and must not go when it has gone or come when it is there.
+    """
+    down: set[int] = set()
+    for event in events:
+        if event.type not in (UNAVAILABLE, AVAILABLE):
+            continue
+        where = f"external event {event.type} at {event.timestamp:g}"
+        if event.hosts[-1] >= nb_hosts:
+            raise ExternalEventError(f"{where}: there is no host {event.hosts[-1]} among {nb_hosts}")
+        hosts = set(event.hosts)
+        wrong = hosts - down if event.type == AVAILABLE else hosts & down
+        if wrong:
+            state = "available" if event.type == AVAILABLE else "unavailable"
+            raise ExternalEventError(f"{where}: hosts {format_intervals(wrong)} are {state} already")
+        down = down - hosts if event.type == AVAILABLE else down | hosts
 
 
 def _event(raw: Any, keep_unknown: bool) -> ExternalEvent:

@@ -122,10 +122,10 @@ class Decisions:
         places = [self._engine.hosts.all[number].host for number in hosts]
         if mapping is None:
             if len(hosts) != wanted and not _any_size(job.elements.values()):
-                raise ValueError(f"alloc: {len(hosts)} hosts for a job that asks for {wanted}, and no mapping")
+                raise ValueError(f"alloc: expected {wanted} hosts or a mapping, not {len(hosts)}")
             return places
         if len(mapping) != wanted:
-            raise ValueError(f"mapping: {len(mapping)} executors for a job that asks for {wanted}")
+            raise ValueError(f"mapping: expected {wanted} executors, not {len(mapping)}")
         executors = []
         for executor in range(wanted):
             position = mapping.get(str(executor))

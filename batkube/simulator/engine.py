@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 
 from batkube.batsim.allocation import format_intervals
-from batkube.batsim.external_events import AVAILABLE, UNAVAILABLE, ExternalEvent
+from batkube.batsim.external_events import AVAILABLE, UNAVAILABLE, ExternalEvent, check_external_events
 from batkube.batsim.messages import (
     CompletedState,
     JobCompleted,
@@ -199,6 +199,7 @@ class Engine:
         self.outbox.add(self.now, outbox.CALL, RequestedCall(timestamp=seconds(self.now)))
 
     def _plan_external_events(self, events: Sequence[ExternalEvent]) -> None:
+        check_external_events(events, len(self.hosts))
         self._external_dates = len(events) or 1
         for event in events:
             date = nanoseconds(event.timestamp)

@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass, field
 
-from batkube.batsim.allocation import format_intervals
 from batkube.batsim.platform import Host, Resources
 
 
@@ -55,11 +54,6 @@ class Hosts:
             del self.all[number].jobs[job_id]
 
     def set_available(self, numbers: tuple[int, ...], available: bool) -> None:
-        """Hosts go down or come up; jobs on them run on. Setting what is set is refused, as by Batsim."""
-        self.check(numbers)
-        wrong = [number for number in numbers if self.all[number].available is available]
-        if wrong:
-            state = "available" if available else "unavailable"
-            raise ValueError(f"hosts {format_intervals(wrong)} are {state} already")
+        """Hosts go or come; jobs on them run on."""
         for number in numbers:
             self.all[number].available = available

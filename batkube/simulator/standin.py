@@ -28,7 +28,7 @@ FINISHED, FAILED, BAD_INPUT = 0, 1, 2
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Simulate as the command line says; the exit code."""
-    given = _parser().parse_args(arguments)
+    given = parse_arguments(arguments)
     try:
         inputs = read_inputs(given)
         simulator = EmbeddedSimulator(inputs.platform, inputs.workloads, inputs.options)
@@ -124,7 +124,8 @@ def _fail(text: str, code: int) -> int:
     return code
 
 
-def _parser() -> argparse.ArgumentParser:
+def parse_arguments(arguments: Sequence[str] | None = None) -> argparse.Namespace:
+    """The command line, in Batsim's spelling. Ends the program where it cannot be understood."""
     parser = argparse.ArgumentParser(
         prog="python -m batkube.simulator",
         description="Simulate in the place of batsim: the same options, messages and output files, ideal dates.",
@@ -154,4 +155,4 @@ def _parser() -> argparse.ArgumentParser:
     for ignored in ("--disable-schedule-tracing", "--disable-machine-state-tracing", "-q", "--quiet"):
         add(ignored, action="store_true", help=argparse.SUPPRESS)
     add("-v", "--verbosity", help=argparse.SUPPRESS)
-    return parser
+    return parser.parse_args(arguments)

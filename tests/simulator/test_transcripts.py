@@ -1,0 +1,151 @@
+"""The embedded simulator against real runs of Batsim: the recorded decisions give the recorded jobs.csv.
+
+See ``replay`` for how they are played. Energy is not compared; everything else in a row is.
+"""
+
+import json
+
+import pytest
+
+from batkube.batsim.codec import encode_as_batsim
+from batkube.batsim.outputs import JobRecord
+from batkube.simulator.embedded import EmbeddedSimulator
+from batkube.simulator.errors import Deadlock
+from tests.batsim.transcripts import Scenario, by_name, needs_transcripts, scenarios
+from tests.simulator.replay import control_latency, inputs, replay, table
+
+CLOSE = 5e-3
+"""Seconds between ideal dates and those of Batsim, which carry its control latencies."""
+EXACT = 1e-6
+
+NOT_SIMULATED = {
+    "v4/energy_pstates": "switches hosts and asks for energy",
+    "v4/job_messages": "send and recv profiles",
+    "v4/smpi_compute_only": "SMPI replay",
+    "v4/smpi_mixed": "SMPI replay",
+    "v4/usage_trace": "SMPI replay",
+    "v4/workflow": "a workflow of tasks (-W)",
+    "v4/no_sched": "Batsim alone (--no-sched): no message at all",
+    "v3/change_job_state": "jobs driven by CHANGE_JOB_STATE, which Batsim 4 no longer can",
+}
+"""Runs that the embedded simulator does not play, and why."""
+
+DEADLOCKS = {
+    "v4/dynamic_never_finished": "registration_finished was never said",
+    "v4/error_answer": "jobs wait that were neither started nor rejected",
+    "v4/error_execute_extra_field_1": "jobs wait that were neither started nor rejected",
+    "v4/error_nothing_ever": "jobs wait that were neither started nor rejected",
+}
+"""Runs in which Batsim came to a deadlock, said nothing any more and exited with 0."""
+
+NOT_IDEAL = {
+    "v4/walltime": "42 jobs start in one reply, 0.6 ms one after the other",
+    "v4/tuto_stencil": "jobs contend for one storage: a shift of 0.6 ms in one changes who waits for whom",
+}
+"""Runs that depend on control latencies; they are played with them alone."""
+
+PLAYED = [s for s in scenarios("v3", "v4") if s.exit_code == 0 and s.name not in NOT_SIMULATED | DEADLOCKS]
+
+
+Records = dict[tuple[str, str], JobRecord]
+Rows = dict[tuple[str, str], dict[str, str]]
+
+
+def differences(ours: JobRecord, theirs: dict[str, str], tolerance: float) -> list[str]:
+    """In what a record is not as Batsim's row says."""
+    found = [
+        f"{name}: {our!r}, Batsim {their!r}"
+        for name, our, their in (
+            ("profile", ours.profile, theirs["profile"]),
+            ("submission_time", f"{ours.submission_time:.6f}", theirs["submission_time"]),
+            ("resources", str(ours.requested_number_of_resources), theirs["requested_number_of_resources"]),
+            ("requested_time", f"{ours.requested_time or -1:.6f}", theirs["requested_time"]),
+            ("success", str(int(ours.success)), theirs["success"]),
+            ("final_state", ours.final_state, theirs["final_state"]),
+            ("allocated_resources", ours.allocated_resources, theirs["allocated_resources"]),
+            ("metadata", ours.metadata, theirs["metadata"]),
+        )
+        if our != their
+    ]
+    if ours.starting_time is None or ours.finish_time is None or not theirs["starting_time"]:
+        return found if (ours.starting_time is None) is (theirs["starting_time"] == "") else [*found, "one did not run"]
+    for name, our, their in (
+        ("starting_time", ours.starting_time, float(theirs["starting_time"])),
+        ("finish_time", ours.finish_time, float(theirs["finish_time"])),
+    ):
+        # At a date of 1e12 s Batsim's own numbers are a tenth of a millisecond apart.
+        if abs(our - their) > tolerance + 4e-16 * their:
+            found.append(f"{name}: {our}, Batsim {their}")
+    return found
+
+
+def check_execution_times(
+    simulated: dict[tuple[str, str], JobRecord], real: dict[tuple[str, str], dict[str, str]]
+) -> None:
+    """Jobs that ended by themselves took as long as in Batsim, to the last decimal it prints."""
+    for key, record in simulated.items():
+        if record.starting_time is None or record.finish_time is None or record.final_state == "COMPLETED_KILLED":
+            continue
+        execution = float(real[key]["execution_time"])
+        shortest = 1e-5  # what Batsim writes for no time at all
+        took = record.finish_time - record.starting_time or shortest
+        assert abs(took - execution) <= EXACT + 4e-16 * record.finish_time, key
+
+
+def check(scenario: Scenario, latency: float, tolerance: float) -> None:
+    simulated = {(record.workload_name, record.job_id): record for record in replay(scenario, latency=latency).records}
+    real = table(scenario.folder / "out_jobs.csv")
+    assert simulated.keys() == real.keys()
+    wrong = {key: found for key in real if (found := differences(simulated[key], real[key], tolerance))}
+    assert not wrong
+    if scenario.name not in SHARED_BY_PHASE or latency:
+        check_execution_times(simulated, real)
+
+
+SHARED_BY_PHASE = {"v4/ptask_calibration"}
+"""Runs in which several tasks start in one reply and share: how long each takes hangs on the microseconds between."""
+
+
+@needs_transcripts
+@pytest.mark.parametrize("scenario", [s for s in PLAYED if s.name not in NOT_IDEAL], ids=by_name)
+def test_ideal_dates_are_within_milliseconds_of_batsims(scenario: Scenario) -> None:
+    check(scenario, 0.0, CLOSE)
+
+
+CONTENDED = {"v4/edge_kill_racing_completion": 1.1e-3, "v4/pfs_cluster512": 0.7e-3, "v4/tuto_stencil": 0.7e-3}
+
+
+@needs_transcripts
+@pytest.mark.parametrize("scenario", PLAYED, ids=by_name)
+def test_with_batsims_control_latency_dates_are_within_microseconds(scenario: Scenario) -> None:
+    latency = control_latency(scenario)
+    # A decision takes effect later still when the server is busy with something else: by a message or two.
+    check(scenario, latency, CONTENDED.get(scenario.name, 4 * latency + EXACT))
+
+
+@needs_transcripts
+@pytest.mark.parametrize("scenario", [s for s in scenarios("v4") if s.name in DEADLOCKS], ids=by_name)
+def test_where_batsim_came_to_a_deadlock_so_do_we(scenario: Scenario) -> None:
+    with pytest.raises(Deadlock, match=DEADLOCKS[scenario.name]):
+        replay(scenario)
+
+
+@needs_transcripts
+def test_nearly_all_runs_are_played() -> None:
+    names = {scenario.name for scenario in scenarios("v3", "v4") if scenario.exit_code == 0}
+    assert names >= NOT_SIMULATED.keys() | DEADLOCKS.keys() | NOT_IDEAL.keys()
+    assert (len(names), len(PLAYED), len(DEADLOCKS), len(NOT_SIMULATED)) == (64, 52, 4, 8)
+
+
+@needs_transcripts
+@pytest.mark.parametrize("scenario", [s for s in PLAYED if s.name.startswith("v4")], ids=by_name)
+def test_simulation_begins_with_the_very_message_that_batsim_sends(scenario: Scenario) -> None:
+    given = inputs(scenario)
+    message = EmbeddedSimulator(given.platform, given.workloads, given.options).next_message()
+    ours = encode_as_batsim(message).decode().replace(f"{scenario.folder}/", "/SCENARIO/")
+    assert without_order(ours) == without_order(scenario.dialogue[0][0].decode())
+
+
+def without_order(text: str) -> object:
+    """The value of a JSON text; the order of members means nothing."""
+    return json.loads(text, parse_float=str)
