@@ -100,7 +100,7 @@ class ApiServer:
         """Listen, in the running event loop. Port 0: any free one. OSError (with the address) where it is
         taken.
         """
-        listener = Listener(self._asgi)
+        listener = Listener(self.asgi)
         self._port = await listener.start(host, port)
         self._host, self._listener = host, listener
 
@@ -120,7 +120,7 @@ class ApiServer:
         host = f"[{self._host}]" if ":" in self._host else self._host
         return f"http://{host}:{self._port}"
 
-    async def _asgi(
+    async def asgi(
         self,
         scope: MutableMapping[str, Any],
         receive: Callable[[], Awaitable[MutableMapping[str, Any]]],
