@@ -263,6 +263,13 @@ def _action(api: Api, request: Request, subresource: str) -> Answer:
         )
         return version.obj
 
+    def write_other(storage: str, other: str, how: Callable[[JSON], None]) -> JSON:
+        kind = api.registry.named(storage)
+        version = modify(
+            api, kind, target.namespace, other, how, options, subresource, request.warnings, by_rules=False
+        )
+        return version.obj
+
     def delete_object(how: JSON) -> JSON:
         version, _ = delete(
             api, resource, target.namespace, name, DeleteOptions.of(how, request.query), request.warnings
@@ -282,6 +289,7 @@ def _action(api: Api, request: Request, subresource: str) -> Answer:
             query=request.query,
             update=change_object,
             write=write_object,
+            write_other=write_other,
             delete=delete_object,
             admit_binding=admit_binding,
             change=change,

@@ -173,6 +173,8 @@ class ActionRequest:
     # The same without the rules for what clients may change (prepare_update, validate_update): for what the API
     # server itself writes, as in a binding.
     write: Callable[[Callable[[JSON], None]], JSON]
+    # The same for another object of the namespace, given its storage key and name (the budget of a pod).
+    write_other: Callable[[str, str, Callable[[JSON], None]], JSON]
     # Deletes the object by the rules of DELETE: the body is a DeleteOptions.
     delete: Callable[[JSON], JSON]
     # Asks those who have a say in bindings (an exclusive host that is taken): raises ApiError where one refuses

@@ -1,0 +1,126 @@
+"""Evictions: `POST pods/NAME/eviction` (`pkg/registry/core/pod/storage/eviction.go`)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..label_selectors import matches
+from ..status import ApiError, success
+from ..strategy import ActionRequest, Answer
+from .pod_conditions import evicted_condition, is_ready, set_condition
+
+JSON = dict[str, Any]
+
+BUDGETS = "poddisruptionbudgets.policy"
+_MAX_DISRUPTED = 2000
+_TOO_MANY = "Cannot evict pod as it would violate the pod's disruption budget."
+_PROCESSING_SECONDS = 10
+
+
+def evict(request: ActionRequest) -> Answer:
+    """Delete a pod unless its budget forbids it: 429 then."""
+    eviction = request.body or {}
+    ctx = request.ctx
+    if ((eviction.get("metadata") or {}).get("name") or "") != ctx.name:
+        raise ApiError.bad_request("name in URL does not match name in Eviction object")
+    pod = ctx.store.get("pods", ctx.namespace, ctx.name)
+    if pod is None:
+        raise ApiError.not_found("pods", ctx.name)
+    if not _needs_no_budget(pod):
+        budgets = _budgets_of(pod, request)
+        if len(budgets) > 1:
+            message = "This pod has more than one PodDisruptionBudget, which the eviction subresource does not support."
+            raise ApiError.unforeseen(message)
+        if budgets and not _is_free(pod, budgets[0]):
+            _take_disruption(request, budgets[0])
+    options = eviction.get("deleteOptions") or {}
+    if not ctx.dry_run:
+        _check_preconditions(pod, options.get("preconditions") or {})
+        request.write(lambda pod: _mark(pod, ctx.now))
+        if (options.get("preconditions") or {}).get("resourceVersion"):
+            options = {**options, "preconditions": {"uid": pod["metadata"]["uid"]}}
+    request.delete(options)
+    return Answer(201, success(code=201))
+
+
+def _mark(pod: JSON, now: str) -> None:
+    set_condition(pod["status"], evicted_condition(now))
+
+
+def _needs_no_budget(pod: JSON) -> bool:
+    over = (pod.get("status") or {}).get("phase") in ("Succeeded", "Failed", "Pending")
+    return over or pod["metadata"].get("deletionTimestamp") is not None
+
+
+def _budgets_of(pod: JSON, request: ActionRequest) -> list[JSON]:
+    labels = pod["metadata"].get("labels") or {}
+    budgets = request.ctx.store.list(BUDGETS, request.ctx.namespace)
+    return [budget for budget in budgets if matches(budget["spec"].get("selector"), labels)]
+
+
+def _is_free(pod: JSON, budget: JSON) -> bool:
+    """An unready pod does not count where the rest is healthy, or where the budget says so."""
+    if is_ready(pod):
+        return False
+    if budget["spec"].get("unhealthyPodEvictionPolicy") == "AlwaysAllow":
+        return True
+    status = budget.get("status") or {}
+    desired = status.get("desiredHealthy", 0)
+    return bool(status.get("currentHealthy", 0) >= desired > 0)
+
+
+def _take_disruption(request: ActionRequest, budget: JSON) -> None:
+    name, status = budget["metadata"]["name"], budget.get("status") or {}
+    if status.get("observedGeneration", 0) < budget["metadata"].get("generation", 0):
+        message = f"The disruption budget {name} is still being processed by the server."
+        cause = {"reason": "DisruptionBudget", "message": message}
+        raise ApiError.too_many_requests(_TOO_MANY, [cause], _PROCESSING_SECONDS)
+    allowed = status.get("disruptionsAllowed", 0)
+    if allowed < 0:
+        raise ApiError.forbidden("poddisruptionbudget.policy", name, "pdb disruptions allowed is negative")
+    if len(status.get("disruptedPods") or ()) > _MAX_DISRUPTED:
+        why = "DisruptedPods map too big - too many evictions not confirmed by PDB controller"
+        raise ApiError.forbidden("poddisruptionbudget.policy", name, why)
+    if allowed == 0:
+        raise ApiError.too_many_requests(_TOO_MANY, [{"reason": "DisruptionBudget", "message": _refusal(name, status)}])
+    if request.ctx.dry_run:
+        return
+    pod, now = request.ctx.name, request.ctx.now
+
+    def taken(budget: JSON) -> None:
+        status = budget["status"]
+        status["disruptionsAllowed"] = allowed - 1
+        status["disruptedPods"] = {**(status.get("disruptedPods") or {}), pod: now}
+        if allowed == 1:
+            condition = {
+                "type": "DisruptionAllowed",
+                "status": "False",
+                "observedGeneration": status.get("observedGeneration", 0),
+                "lastTransitionTime": now,
+                "reason": "InsufficientPods",
+                "message": "",
+            }
+            set_condition(status, condition)
+
+    request.write_other(BUDGETS, name, taken)
+
+
+def _refusal(name: str, status: JSON) -> str:
+    needed, present = status.get("desiredHealthy", 0), status.get("currentHealthy", 0)
+    if present <= needed:
+        return f"The disruption budget {name} needs {needed} healthy pods and has {present} currently"
+    return f"The disruption budget {name} does not allow evicting pods currently"
+
+
+def _check_preconditions(pod: JSON, preconditions: JSON) -> None:
+    for field, what, happened in (
+        ("uid", "UID", "deleted and then recreated"),
+        ("resourceVersion", "ResourceVersion", "modified"),
+    ):
+        asked, found = preconditions.get(field), pod["metadata"].get(field)
+        if asked and asked != found:
+            why = (
+                f"the {what} in the precondition ({asked}) does not match the {what} in record ({found}). "
+                f"The object might have been {happened}"
+            )
+            raise ApiError.conflict("Pod", pod["metadata"]["name"], why)

@@ -1,0 +1,147 @@
+"""What admission plugins make of pods: Priority, DefaultTolerationSeconds, RuntimeClass
+(`plugin/pkg/admission` of Kubernetes). Each is at work unless `disable_admission_plugins` names it.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..quantity import Quantity
+from ..status import ApiError
+from ..strategy import Context
+
+JSON = dict[str, Any]
+
+PRIORITY, TOLERATIONS, RUNTIME_CLASS = "Priority", "DefaultTolerationSeconds", "RuntimeClass"
+
+_CLASSES = "priorityclasses.scheduling.k8s.io"
+_RUNTIME_CLASSES = "runtimeclasses.node.k8s.io"
+_PREEMPTS = "PreemptLowerPriority"
+_TOLERATED = ("node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable")
+_TOLERATED_SECONDS = 300
+
+
+def admit_new_pod(pod: JSON, ctx: Context) -> None:
+    """Change a new pod, or raise ApiError (403) where a plugin refuses it."""
+    if ctx.admits(PRIORITY):
+        _give_priority(pod, ctx)
+    if ctx.admits(TOLERATIONS):
+        _tolerate_for_a_while(pod["spec"])
+    if pod["spec"].get("runtimeClassName") and ctx.admits(RUNTIME_CLASS):
+        _apply_runtime_class(pod, ctx)
+
+
+def admit_changed_pod(pod: JSON, old: JSON, ctx: Context) -> None:
+    """Fill up what a client left out that read the pod before admission, or wrote it anew."""
+    spec, before = pod["spec"], old["spec"]
+    if ctx.admits(PRIORITY):
+        for key in ("priority", "preemptionPolicy"):
+            if spec.get(key) is None and before.get(key) is not None:
+                spec[key] = before[key]
+    if ctx.admits(TOLERATIONS):
+        _tolerate_for_a_while(spec)
+
+
+def _give_priority(pod: JSON, ctx: Context) -> None:
+    spec = pod["spec"]
+    name = spec.get("priorityClassName")
+    priority, policy = 0, _PREEMPTS
+    if name:
+        found = ctx.store.get(_CLASSES, "", name)
+        if found is None:
+            raise _refused(pod, f"no PriorityClass with name {name} was found")
+    else:
+        found = _default_class(ctx)
+        if found is not None:
+            spec["priorityClassName"] = found["metadata"]["name"]
+    if found is not None:
+        priority, policy = found.get("value", 0), found.get("preemptionPolicy") or _PREEMPTS
+    given = spec.get("priority")
+    if given is not None and given != priority:
+        raise _refused(
+            pod,
+            f"the integer value of priority ({given}) must not be provided in pod spec; priority admission controller "
+            f"computed {priority} from the given PriorityClass name",
+        )
+    spec["priority"] = priority
+    given = spec.get("preemptionPolicy")
+    if given is not None and given != policy:
+        raise _refused(
+            pod,
+            f"the string value of PreemptionPolicy ({given}) must not be provided in pod spec; priority admission "
+            f"controller computed {policy} from the given PriorityClass name",
+        )
+    spec["preemptionPolicy"] = policy
+
+
+def _default_class(ctx: Context) -> JSON | None:
+    """The class of pods that name none: of several the lowest."""
+    classes = [each for each in ctx.store.list(_CLASSES) if each.get("globalDefault")]
+    return min(classes, key=lambda each: each.get("value", 0), default=None)
+
+
+def _tolerate_for_a_while(spec: JSON) -> None:
+    """Pods stay for five minutes on a node that is lost, unless they say otherwise."""
+    tolerations = spec.get("tolerations") or []
+    for key in _TOLERATED:
+        if not any(_tolerates(toleration, key) for toleration in tolerations):
+            added = {"key": key, "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": _TOLERATED_SECONDS}
+            tolerations = [*tolerations, added]
+    spec["tolerations"] = tolerations
+
+
+def _tolerates(toleration: JSON, key: str) -> bool:
+    return toleration.get("key", "") in (key, "") and toleration.get("effect", "") in ("NoExecute", "")
+
+
+def _apply_runtime_class(pod: JSON, ctx: Context) -> None:
+    spec = pod["spec"]
+    name = spec["runtimeClassName"]
+    found = ctx.store.get(_RUNTIME_CLASSES, "", name)
+    if found is None:
+        raise _rejected(pod, f'RuntimeClass "{name}" not found')
+    overhead = (found.get("overhead") or {}).get("podFixed")
+    if overhead:
+        if spec.get("overhead") and not _same_amounts(spec["overhead"], overhead):
+            raise _rejected(pod, "Pod's Overhead doesn't match RuntimeClass's defined Overhead")
+        spec["overhead"] = dict(overhead)
+    scheduling = found.get("scheduling") or {}
+    selector = spec.get("nodeSelector") or {}
+    for key, value in (scheduling.get("nodeSelector") or {}).items():
+        if selector.get(key, value) != value:
+            raise _rejected(
+                pod,
+                f"conflict: runtimeClass.scheduling.nodeSelector[{key}] = {value}; pod.spec.nodeSelector[{key}] = {selector[key]}",
+            )
+        selector[key] = value
+    if selector:
+        spec["nodeSelector"] = selector
+    present = spec.get("tolerations") or []
+    added = [each for each in scheduling.get("tolerations") or () if each not in present]
+    if added:
+        spec["tolerations"] = [*present, *added]
+
+
+def check_overhead(pod: JSON, ctx: Context) -> None:
+    """Overhead comes from the runtime class alone."""
+    overhead = pod["spec"].get("overhead")
+    if not overhead or not ctx.admits(RUNTIME_CLASS):
+        return
+    name = pod["spec"].get("runtimeClassName")
+    found = ctx.store.get(_RUNTIME_CLASSES, "", name) if name else None
+    if found is None or not (found.get("overhead") or {}).get("podFixed"):
+        raise _rejected(pod, "Pod Overhead set without corresponding RuntimeClass defined Overhead")
+
+
+def _same_amounts(one: JSON, other: JSON) -> bool:
+    return one.keys() == other.keys() and all(
+        Quantity.parse(amount) == Quantity.parse(other[name]) for name, amount in one.items()
+    )
+
+
+def _rejected(pod: JSON, why: str) -> ApiError:
+    return _refused(pod, f"pod rejected: {why}")
+
+
+def _refused(pod: JSON, why: str) -> ApiError:
+    return ApiError.forbidden("pods", pod["metadata"].get("name", ""), why)

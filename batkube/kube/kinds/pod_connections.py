@@ -1,0 +1,93 @@
+"""Logs, and connections into pods (exec, attach, port-forward, proxy): there is no kubelet to give them.
+
+The answers are the real server's for a pod whose node cannot be reached (`pkg/registry/core/pod/strategy.go`).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..status import ApiError, FieldError
+from ..strategy import ActionRequest, Answer
+
+JSON = dict[str, Any]
+
+_INTEGERS = ("tailLines", "limitBytes", "sinceSeconds")
+_CONTAINER_LISTS = ("containers", "initContainers", "ephemeralContainers")
+
+
+def log(request: ActionRequest) -> Answer:
+    """204 for a pod without a node; 404 for one whose node is not there to ask."""
+    _check_log_options(request)
+    pod = _pod(request)
+    _check_container(request, pod)
+    node = pod["spec"].get("nodeName")
+    if not node:
+        return Answer(204, "")
+    if request.ctx.store.get("nodes", "", node) is None:
+        raise ApiError.not_found("pods", node)
+    return Answer(200, "")
+
+
+def connect(request: ActionRequest) -> Answer:
+    """exec, attach and port-forward."""
+    pod = _pod(request)
+    name, node = request.ctx.name, pod["spec"].get("nodeName")
+    if not node:
+        raise ApiError.bad_request(f"pod {name} does not have a host assigned")
+    if request.ctx.store.get("nodes", "", node) is None:
+        raise ApiError.not_found("pods", node)
+    raise ApiError.bad_request("Upgrade request required")
+
+
+def proxy(request: ActionRequest) -> Answer:
+    """A request to a port of the pod."""
+    pod = _pod(request)
+    if not (pod.get("status") or {}).get("podIP"):
+        raise ApiError.bad_request("address not allowed")
+    raise ApiError(503, "ServiceUnavailable", "error trying to reach service: pods of a simulation have no network")
+
+
+def _pod(request: ActionRequest) -> JSON:
+    ctx = request.ctx
+    pod = ctx.store.get("pods", ctx.namespace, ctx.name)
+    if pod is None:
+        raise ApiError.not_found("pods", ctx.name)
+    return pod
+
+
+def _check_container(request: ActionRequest, pod: JSON) -> None:
+    name = request.ctx.name
+    names = [container["name"] for key in _CONTAINER_LISTS for container in pod["spec"].get(key) or ()]
+    asked = request.query.get("container", "")
+    if asked and asked not in names:
+        raise ApiError.bad_request(f"container {asked} is not valid for pod {name}")
+    if not asked and len(pod["spec"]["containers"]) > 1:
+        default = (pod["metadata"].get("annotations") or {}).get("kubectl.kubernetes.io/default-container")
+        if default not in names:
+            listed = " ".join(container["name"] for container in pod["spec"]["containers"])
+            message = f"a container name must be specified for pod {name}, choose one of: [{listed}]"
+            raise ApiError.bad_request(message)
+
+
+def _check_log_options(request: ActionRequest) -> None:
+    values: dict[str, int] = {}
+    for key in _INTEGERS:
+        text = request.query.get(key)
+        if text is None or text == "":
+            continue
+        try:
+            values[key] = int(text)
+        except ValueError:
+            raise ApiError.bad_request(f'strconv.ParseInt: parsing "{text}": invalid syntax') from None
+    errors = []
+    if values.get("tailLines", 0) < 0:
+        errors.append(FieldError.invalid("tailLines", values["tailLines"], "must be greater than or equal to 0"))
+    if values.get("limitBytes", 1) < 1:
+        errors.append(FieldError.invalid("limitBytes", values["limitBytes"], "must be greater than 0"))
+    if values.get("sinceSeconds", 1) < 1:
+        errors.append(FieldError.invalid("sinceSeconds", values["sinceSeconds"], "must be greater than 0"))
+    if request.query.get("sinceTime") and "sinceSeconds" in values:
+        errors.append(FieldError.forbidden("", "at most one of `sinceTime` or `sinceSeconds` may be specified"))
+    if errors:
+        raise ApiError.invalid("PodLogOptions", request.ctx.name, errors)

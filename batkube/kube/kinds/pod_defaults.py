@@ -1,0 +1,230 @@
+"""What the API server fills into pods and pod templates (`pkg/apis/core/v1/defaults.go` of Kubernetes).
+
+`default_pod_template` serves everything that has a pod spec in it; `default_pod` adds what only a pod gets.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
+from typing import Any
+
+from ..quantity import Quantity
+from .resource_lists import round_up
+
+JSON = dict[str, Any]
+
+_FILE_MODE = 0o644
+_TOKEN_SECONDS = 3600
+_CONTAINER_LISTS = ("containers", "initContainers", "ephemeralContainers")
+_IMAGE = re.compile(
+    r"(?:[A-Za-z0-9][A-Za-z0-9.-]*(?::[0-9]+)?/)?[a-z0-9]+(?:[._/-]+[a-z0-9]+)*"
+    r"(?::(?P<tag>[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}))?(?P<digest>@.+)?",
+    re.ASCII,
+)
+# Sources of volumes whose files have a mode.
+_WITH_MODE = ("secret", "configMap", "downwardAPI", "projected")
+_VOLUME_DEFAULTS: dict[str, JSON] = {
+    "hostPath": {"type": ""},
+    "iscsi": {"iscsiInterface": "default"},
+    "rbd": {"pool": "rbd", "user": "admin", "keyring": "/etc/ceph/keyring"},
+    "azureDisk": {"cachingMode": "ReadWrite", "kind": "Shared", "fsType": "ext4", "readOnly": False},
+    "scaleIO": {"storageMode": "ThinProvisioned", "fsType": "xfs"},
+}
+# Resources that a pod as a whole can ask for.
+POD_LEVEL_RESOURCES = ("cpu", "memory")
+
+
+def default_pod(pod: JSON) -> None:
+    """Fill in a pod."""
+    spec = pod["spec"]
+    default_pod_spec(spec)
+    for container in (*(spec.get("containers") or ()), *(spec.get("initContainers") or ())):
+        resources = container.get("resources")
+        if resources and (limits := resources.get("limits")):
+            requests = resources.setdefault("requests", {})
+            for name, quantity in limits.items():
+                requests.setdefault(name, quantity)
+    if "resources" in spec:
+        _default_pod_resources(spec)
+    spec.setdefault("enableServiceLinks", True)
+    if spec.get("hostNetwork"):
+        for container in (*(spec.get("containers") or ()), *(spec.get("initContainers") or ())):
+            for port in container.get("ports") or ():
+                if not port.get("hostPort"):
+                    port["hostPort"] = port.get("containerPort", 0)
+
+
+def default_pod_template(template: JSON) -> None:
+    """Fill in a pod template."""
+    default_pod_spec(template.setdefault("spec", {}))
+
+
+def default_pod_spec(spec: JSON) -> None:
+    """What pods and templates share."""
+    for name in _CONTAINER_LISTS:
+        for container in spec.get(name) or ():
+            _default_container(container)
+    for volume in spec.get("volumes") or ():
+        default_volume(volume)
+    if spec.get("overhead"):
+        round_up(spec["overhead"])
+    if resources := spec.get("resources"):
+        for name in ("limits", "requests"):
+            round_up(resources.get(name))
+    spec["dnsPolicy"] = spec.get("dnsPolicy") or "ClusterFirst"
+    spec["restartPolicy"] = spec.get("restartPolicy") or "Always"
+    if spec.get("securityContext") is None:
+        spec["securityContext"] = {}
+    if spec.get("terminationGracePeriodSeconds") is None:
+        spec["terminationGracePeriodSeconds"] = 30
+    spec["schedulerName"] = spec.get("schedulerName") or "default-scheduler"
+    account = spec.get("serviceAccountName") or spec.get("serviceAccount")
+    if account:
+        spec["serviceAccountName"] = spec["serviceAccount"] = account
+
+
+def _default_container(container: JSON) -> None:
+    if not container.get("imagePullPolicy"):
+        container["imagePullPolicy"] = _pull_policy(container.get("image", ""))
+    container["terminationMessagePath"] = container.get("terminationMessagePath") or "/dev/termination-log"
+    container["terminationMessagePolicy"] = container.get("terminationMessagePolicy") or "File"
+    resources = container.get("resources")
+    if resources is None:
+        container["resources"] = {}
+    else:
+        round_up(resources.get("limits"))
+        round_up(resources.get("requests"))
+    for port in container.get("ports") or ():
+        port["protocol"] = port.get("protocol") or "TCP"
+    for variable in container.get("env") or ():
+        if reference := (variable.get("valueFrom") or {}).get("fieldRef"):
+            reference["apiVersion"] = reference.get("apiVersion") or "v1"
+    for name in ("livenessProbe", "readinessProbe", "startupProbe"):
+        if (probe := container.get(name)) is not None:
+            _default_probe(probe)
+    for handler in (container.get("lifecycle") or {}).values():
+        if isinstance(handler, dict):
+            _default_http_get(handler)
+
+
+@lru_cache(maxsize=4096)
+def _pull_policy(image: str) -> str:
+    found = _IMAGE.fullmatch(image)
+    if found is None:
+        return "IfNotPresent"
+    tag = found["tag"] or ("" if found["digest"] else "latest")
+    return "Always" if tag == "latest" else "IfNotPresent"
+
+
+def _default_probe(probe: JSON) -> None:
+    probe["timeoutSeconds"] = probe.get("timeoutSeconds") or 1
+    probe["periodSeconds"] = probe.get("periodSeconds") or 10
+    probe["successThreshold"] = probe.get("successThreshold") or 1
+    probe["failureThreshold"] = probe.get("failureThreshold") or 3
+    _default_http_get(probe)
+    if (grpc := probe.get("grpc")) is not None:
+        grpc.setdefault("service", "")
+
+
+def _default_http_get(handler: JSON) -> None:
+    if (action := handler.get("httpGet")) is not None:
+        action["path"] = action.get("path") or "/"
+        action["scheme"] = action.get("scheme") or "HTTP"
+
+
+def volume_sources(volume: JSON) -> list[str]:
+    """The names of the sources a volume has; it should be one."""
+    return [key for key, value in volume.items() if key != "name" and value is not None]
+
+
+def default_volume(volume: JSON) -> None:
+    """A volume of a pod, or the source of a persistent volume."""
+    sources = volume_sources(volume)
+    if not sources:
+        volume["emptyDir"] = {}
+        return
+    for name in sources:
+        source = volume[name]
+        if not isinstance(source, dict):
+            continue
+        if name in _WITH_MODE and source.get("defaultMode") is None:
+            source["defaultMode"] = _FILE_MODE
+        for key, value in _VOLUME_DEFAULTS.get(name, {}).items():
+            if source.get(key) is None:
+                source[key] = value
+        if name == "downwardAPI":
+            _default_field_references(source.get("items"))
+        elif name == "projected":
+            for projection in source.get("sources") or ():
+                _default_projection(projection)
+        elif name == "ephemeral":
+            template = (source.get("volumeClaimTemplate") or {}).get("spec")
+            if template is not None:
+                template["volumeMode"] = template.get("volumeMode") or "Filesystem"
+                for which in ("limits", "requests"):
+                    round_up((template.get("resources") or {}).get(which))
+        elif name == "image" and not source.get("pullPolicy"):
+            source["pullPolicy"] = _pull_policy(source.get("reference", ""))
+
+
+def _default_projection(projection: JSON) -> None:
+    if (token := projection.get("serviceAccountToken")) is not None and token.get("expirationSeconds") is None:
+        token["expirationSeconds"] = _TOKEN_SECONDS
+    if (downward := projection.get("downwardAPI")) is not None:
+        _default_field_references(downward.get("items"))
+
+
+def _default_field_references(items: Iterable[JSON] | None) -> None:
+    for item in items or ():
+        if (reference := item.get("fieldRef")) is not None:
+            reference["apiVersion"] = reference.get("apiVersion") or "v1"
+
+
+def _default_pod_resources(spec: JSON) -> None:
+    """Requests of the pod as a whole: those of its containers where they have any, else its limits."""
+    resources = spec["resources"]
+    limits = resources.get("limits")
+    if not limits:
+        return
+    requests = resources.setdefault("requests", {})
+    for name, quantity in pod_requests(spec).items():
+        if name in POD_LEVEL_RESOURCES:
+            requests.setdefault(name, str(quantity))
+    for name, quantity in limits.items():
+        if name in POD_LEVEL_RESOURCES or name.startswith("hugepages-"):
+            requests.setdefault(name, quantity)
+    if not requests:
+        del resources["requests"]
+
+
+def pod_requests(spec: JSON) -> dict[str, Quantity]:
+    """What the containers of a pod ask for together: the sum of those that run at the same time, or the largest
+    init container if that is more.
+    """
+    total: dict[str, Quantity] = {}
+    for name, quantity in _requests(spec.get("containers")):
+        total[name] = total[name] + quantity if name in total else quantity
+    sidecars: dict[str, Quantity] = {}
+    peak: dict[str, Quantity] = {}
+    for container in spec.get("initContainers") or ():
+        own = dict(_requests([container]))
+        if container.get("restartPolicy") == "Always":
+            for name, quantity in own.items():
+                sidecars[name] = sidecars[name] + quantity if name in sidecars else quantity
+                total[name] = total[name] + quantity if name in total else quantity
+            own = dict(sidecars)
+        else:
+            own = {name: own[name] + sidecars[name] if name in sidecars else own[name] for name in own}
+        for name, quantity in own.items():
+            peak[name] = max(peak[name], quantity) if name in peak else quantity
+    for name, quantity in peak.items():
+        total[name] = max(total[name], quantity) if name in total else quantity
+    return total
+
+
+def _requests(containers: list[JSON] | None) -> Iterator[tuple[str, Quantity]]:
+    for container in containers or ():
+        for name, quantity in ((container.get("resources") or {}).get("requests") or {}).items():
+            yield name, Quantity.parse(quantity)

@@ -1,0 +1,164 @@
+"""What the API server warns of in a new pod: valid, but hardly meant (`pkg/api/pod/warnings.go`)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from ..names import dns_label
+from ..quantity import Quantity
+
+JSON = dict[str, Any]
+
+_DEPRECATED_LABELS = {
+    "beta.kubernetes.io/arch": 'deprecated since v1.14; use "kubernetes.io/arch" instead',
+    "beta.kubernetes.io/os": 'deprecated since v1.14; use "kubernetes.io/os" instead',
+    "failure-domain.beta.kubernetes.io/region": 'deprecated since v1.17; use "topology.kubernetes.io/region" instead',
+    "failure-domain.beta.kubernetes.io/zone": 'deprecated since v1.17; use "topology.kubernetes.io/zone" instead',
+    "beta.kubernetes.io/instance-type": 'deprecated since v1.17; use "node.kubernetes.io/instance-type" instead',
+}
+_DEAD_VOLUMES = {
+    "photonPersistentDisk": "deprecated in v1.11, non-functional in v1.16+",
+    "gitRepo": "deprecated in v1.11, and disabled by default in v1.33+",
+    "scaleIO": "deprecated in v1.16, non-functional in v1.22+",
+    "flocker": "deprecated in v1.22, non-functional in v1.25+",
+    "storageos": "deprecated in v1.22, non-functional in v1.25+",
+    "quobyte": "deprecated in v1.22, non-functional in v1.25+",
+    "glusterfs": "deprecated in v1.25, non-functional in v1.26+",
+    "cephfs": "deprecated in v1.28, non-functional in v1.31+",
+    "rbd": "deprecated in v1.28, non-functional in v1.31+",
+}
+_DEAD_ANNOTATIONS = {
+    "scheduler.alpha.kubernetes.io/critical-pod": 'non-functional in v1.16+; use the "priorityClassName" field instead',
+    "security.alpha.kubernetes.io/sysctls": 'non-functional in v1.11+; use the "sysctls" field instead',
+    "security.alpha.kubernetes.io/unsafe-sysctls": 'non-functional in v1.11+; use the "sysctls" field instead',
+}
+_NULL_SELECTOR = "a null labelSelector results in matching no pod"
+_REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
+_PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution"
+
+
+def warnings_of(pod: JSON) -> list[str]:
+    """The warnings of a new pod, in the real server's order."""
+    name = pod["metadata"]["name"]
+    warnings = []
+    wrong = dns_label(name)
+    if wrong:
+        warnings.append(
+            "metadata.name: this is used in the Pod's hostname, which can result in surprising behavior; a DNS label "
+            f"is recommended: [{' '.join(wrong)}]"
+        )
+    warnings.extend(warnings_of_spec(pod["spec"], pod["metadata"], ""))
+    return warnings
+
+
+def warnings_of_spec(spec: JSON, metadata: JSON, path: str) -> Iterator[str]:
+    """Those of a pod's spec, or of a template's (`path` ends with a dot then)."""
+    for key in spec.get("nodeSelector") or ():
+        if key in _DEPRECATED_LABELS:
+            yield f"{path}spec.nodeSelector[{key}]: {_DEPRECATED_LABELS[key]}"
+    for index, constraint in enumerate(spec.get("topologySpreadConstraints") or ()):
+        at, topology = f"{path}spec.topologySpreadConstraints[{index}]", constraint.get("topologyKey", "")
+        if topology in _DEPRECATED_LABELS:
+            yield f"{at}.topologyKey: {topology} is {_DEPRECATED_LABELS[topology]}"
+        if constraint.get("labelSelector") is None:
+            yield f"{at}.labelSelector: {_NULL_SELECTOR}"
+    for key, why in _DEAD_ANNOTATIONS.items():
+        if key in (metadata.get("annotations") or {}):
+            yield f"{path}metadata.annotations[{key}]: {why}"
+    for index, volume in enumerate(spec.get("volumes") or ()):
+        for source in volume:
+            if source in _DEAD_VOLUMES:
+                yield f"{path}spec.volumes[{index}].{source}: {_DEAD_VOLUMES[source]}"
+    for list_name, key, what in (("hostAliases", "ip", "ip"), ("imagePullSecrets", "name", "name")):
+        yield from _duplicates(spec.get(list_name) or (), f"{path}spec.{list_name}", key, what)
+    containers = list(_containers(spec, f"{path}spec"))
+    for container, at in containers:
+        yield from _of_container(container, at)
+    yield from _of_ports(containers)
+    grace = spec.get("terminationGracePeriodSeconds")
+    if grace is not None and grace < 0:
+        why = "must be >= 0; negative values are invalid and will be treated as 1"
+        yield f"{path}spec.terminationGracePeriodSeconds: {why}"
+    for kind in ("podAffinity", "podAntiAffinity"):
+        affinity = (spec.get("affinity") or {}).get(kind) or {}
+        for index, term in enumerate(affinity.get(_REQUIRED) or ()):
+            if term.get("labelSelector") is None:
+                yield f"{path}spec.affinity.{kind}.{_REQUIRED}[{index}].labelSelector: {_NULL_SELECTOR}"
+        for index, weighted in enumerate(affinity.get(_PREFERRED) or ()):
+            if (weighted.get("podAffinityTerm") or {}).get("labelSelector") is None:
+                at = f"{path}spec.affinity.{kind}.{_PREFERRED}[{index}].podAffinityTerm.labelSelector"
+                yield f"{at}: {_NULL_SELECTOR}"
+
+
+def _containers(spec: JSON, path: str) -> Iterator[tuple[JSON, str]]:
+    for key in ("initContainers", "containers", "ephemeralContainers"):
+        for index, container in enumerate(spec.get(key) or ()):
+            yield container, f"{path}.{key}[{index}]"
+
+
+def _duplicates(items: Any, path: str, key: str, what: str) -> Iterator[str]:
+    seen = set()
+    for index, item in enumerate(items):
+        value = item.get(key, "")
+        if value in seen:
+            yield f'{path}[{index}].{key}: duplicate {what} "{value}"'
+        seen.add(value)
+
+
+def _of_container(container: JSON, path: str) -> Iterator[str]:
+    resources = container.get("resources") or {}
+    for name in ("memory", "ephemeral-storage"):
+        for which in ("limits", "requests"):
+            text = (resources.get(which) or {}).get(name)
+            if text is not None and _fractional(text):
+                yield f'{path}.resources.{which}[{name}]: fractional byte value "{text}" is invalid, must be an integer'
+    seen = set()
+    for index, variable in enumerate(container.get("env") or ()):
+        name, value = variable.get("name", ""), variable.get("value", "")
+        reference = f"$({name})"
+        if name in seen:
+            if variable.get("valueFrom") or value == reference or reference not in value:
+                why = f'hides previous definition of "{name}", which may be dropped when using apply'
+                yield f"{path}.env[{index}]: {why}"
+        else:
+            seen.add(name)
+
+
+def _fractional(text: str) -> bool:
+    """No whole number of bytes, in the real server's arithmetic: thousandths of 64 bits, which wrap around."""
+    amount = Quantity.parse(text).value
+    thousandths = -(-amount.numerator * 1000 // amount.denominator)
+    if abs(thousandths) >= 1 << 63:
+        thousandths = (1 << 63) - 1
+    return thousandths % 1000 != 0
+
+
+def _of_ports(containers: list[tuple[JSON, str]]) -> Iterator[str]:
+    seen: dict[tuple[int, str], list[tuple[str, str, int]]] = {}
+    names: dict[str, str] = {}
+    second: list[str] = []
+    for container, path in containers:
+        for index, port in enumerate(container.get("ports") or ()):
+            at, address, host = f"{path}.ports[{index}]", port.get("hostIP", ""), port.get("hostPort", 0)
+            if address and not host:
+                yield f"{at}: hostIP set without hostPort: {port}"
+            others = seen.setdefault((port.get("containerPort", 0), port.get("protocol", "")), [])
+            for other, other_address, other_host in others:
+                if (address, host) == (other_address, other_host):
+                    yield f"{at}: duplicate port definition with {other}"
+                elif not host or not other_host:
+                    yield f"{at}: overlapping port definition with {other}"
+                elif host == other_host and bool(address) != bool(other_address):
+                    yield f"{at}: dangerously ambiguous port definition with {other}"
+            others.append((at, address, host))
+            name = port.get("name", "")
+            if name and name in names:
+                first = names[name]
+                second.append(
+                    f'{at}: duplicate port name "{name}" with {first}, services and probes that select ports by name '
+                    f"will use {first}"
+                )
+            elif name:
+                names[name] = at
+    yield from second

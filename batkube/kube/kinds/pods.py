@@ -1,0 +1,140 @@
+"""Pods: what the API server makes of one, what may change in it, and how it ends (`pkg/registry/core/pod`).
+
+The single rules are in modules of their own: defaults, validation, what updates may change, admission.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .. import metadata
+from ..metadata import Errors
+from ..status import ApiError
+from ..strategy import Context, Strategy, keep, keep_all_but_status
+from .pod_admission import admit_changed_pod, admit_new_pod, check_overhead
+from .pod_conditions import gated_condition
+from .pod_defaults import default_pod
+from .pod_quality import quality_of_service
+from .pod_updates import (
+    default_status,
+    keep_for_debugging,
+    keep_for_resize,
+    keep_observed_generations,
+    validate_debugging,
+    validate_resize,
+    validate_spec_change,
+    validate_status,
+)
+from .pod_validation import validate_pod
+from .pod_warnings import warnings_of
+from .scheduling_keys import merge_label_keys
+
+JSON = dict[str, Any]
+
+PODS = "pods"
+ENDED = ("Succeeded", "Failed")
+_HOST = "spec.host"  # what spec.nodeName was called long ago
+
+
+class Pods(Strategy):
+    """Rules of pods."""
+
+    selectable_fields = frozenset(
+        (
+            _HOST,
+            "spec.nodeName",
+            "spec.schedulerName",
+            "spec.restartPolicy",
+            "spec.serviceAccountName",
+            "spec.hostNetwork",
+            "status.phase",
+            "status.podIP",
+            "status.podIPs",
+            "status.nominatedNodeName",
+        )
+    )
+    answers_deleted_object = True
+
+    def prepare_create(self, obj: JSON, ctx: Context) -> None:
+        spec = obj.setdefault("spec", {})
+        default_pod(obj)
+        obj["metadata"]["generation"] = 1
+        admit_new_pod(obj, ctx)
+        obj["status"] = {"phase": "Pending"}
+        if spec.get("schedulingGates"):
+            obj["status"]["conditions"] = [gated_condition(ctx.now)]
+        obj["status"]["qosClass"] = quality_of_service(spec)
+        if spec.get("affinity") or spec.get("topologySpreadConstraints"):
+            merge_label_keys(spec, obj["metadata"].get("labels") or {})
+
+    def validate_create(self, obj: JSON, ctx: Context) -> Errors:
+        errors = [*super().validate_create(obj, ctx), *validate_pod(obj)]
+        if obj["spec"].get("ephemeralContainers"):
+            errors.append(metadata.FieldError.forbidden("spec.ephemeralContainers", "cannot be set on create"))
+        if not errors:
+            check_overhead(obj, ctx)
+            ctx.warnings.extend(warnings_of(obj))
+        return errors
+
+    def prepare_update(self, new: JSON, old: JSON, ctx: Context) -> None:
+        if ctx.subresource == "status":
+            keep_all_but_status(new, old)
+            default_status(new.setdefault("status", {}), old.get("status", {}))
+            keep_observed_generations(new["status"], old.get("status", {}))
+            return
+        new.setdefault("spec", {})
+        default_pod(new)
+        if ctx.subresource == "resize":
+            keep_for_resize(new, old)
+        elif ctx.subresource == "ephemeralcontainers":
+            keep_for_debugging(new, old)
+        admit_changed_pod(new, old, ctx)
+        keep(new, old, "status")
+        if new["spec"] != old["spec"]:
+            new["metadata"]["generation"] = old["metadata"].get("generation", 0) + 1
+
+    def validate_update(self, new: JSON, old: JSON, ctx: Context) -> Errors:
+        errors = super().validate_update(new, old, ctx)
+        if ctx.subresource == "status":
+            return [*errors, *validate_status(new["status"], old)]
+        errors += metadata.validate_new(new["metadata"], self.name_rule)
+        if new["spec"] == old["spec"]:
+            return errors
+        errors += validate_pod(new)
+        if ctx.subresource == "resize":
+            return [*errors, *validate_resize(new, old)]
+        if ctx.subresource == "ephemeralcontainers":
+            return [*errors, *validate_debugging(new["spec"], old["spec"])]
+        return [*errors, *validate_spec_change(new["spec"], old["spec"])]
+
+    def grace_period(self, obj: JSON, requested: int | None, ctx: Context) -> int:
+        """Nothing to wait for where no kubelet has the pod, or where it has ended."""
+        if not obj["spec"].get("nodeName") or obj.get("status", {}).get("phase") in ENDED:
+            return 0
+        seconds = requested if requested is not None else obj["spec"].get("terminationGracePeriodSeconds", 0)
+        return 1 if seconds < 0 else int(seconds)
+
+    def selectable_field(self, name: str, api_version: str) -> str | None:
+        return "spec.nodeName" if name == _HOST else super().selectable_field(name, api_version)
+
+    def field_labels(self, obj: JSON) -> dict[str, str]:
+        spec, status = obj["spec"], obj.get("status", {})
+        return {
+            "spec.nodeName": spec.get("nodeName", ""),
+            "spec.schedulerName": spec.get("schedulerName", ""),
+            "spec.restartPolicy": spec.get("restartPolicy", ""),
+            "spec.serviceAccountName": spec.get("serviceAccountName", ""),
+            "spec.hostNetwork": "true" if spec.get("hostNetwork") else "false",
+            "status.phase": status.get("phase", ""),
+            "status.podIP": status.get("podIP", ""),
+            "status.podIPs": ",".join(address.get("ip", "") for address in status.get("podIPs") or ()),
+            "status.nominatedNodeName": status.get("nominatedNodeName", ""),
+        }
+
+
+def stored_pod(ctx: Context) -> JSON:
+    """The pod that a request for a subresource is about, or 404."""
+    pod = ctx.store.get(PODS, ctx.namespace, ctx.name)
+    if pod is None:
+        raise ApiError.not_found(PODS, ctx.name)
+    return pod
