@@ -44,6 +44,11 @@ class Request:
     user_agent: str = ""
     warnings: list[str] = field(default_factory=list)
 
+    @property
+    def client(self) -> str:
+        """The name by which the client goes as a field manager, if it gives none."""
+        return self.user_agent.partition("/")[0]
+
     def accepted(self, stream: bool = False) -> Accepted:
         accepted = negotiate(self.accept, stream, self.target.resource.custom)
         if self.query and "pretty" in self.query:
@@ -152,7 +157,7 @@ def _watch(api: Api, request: Request) -> Stream:
 def _create(api: Api, request: Request) -> Answer:
     target = request.target
     request.accepted()
-    options = WriteOptions.of(request.query, "CreateOptions")
+    options = WriteOptions.of(request.query, "CreateOptions", request.client)
     obj = _decoded(request, options)
     version = create(api, target.resource, target.namespace, obj, options, request.warnings)
     return _sent(request, 201, version)
@@ -161,7 +166,7 @@ def _create(api: Api, request: Request) -> Answer:
 def _update(api: Api, request: Request) -> Answer:
     target = request.target
     request.accepted()
-    options = WriteOptions.of(request.query, "UpdateOptions")
+    options = WriteOptions.of(request.query, "UpdateOptions", request.client)
     obj = _decoded(request, options)
     version, created = update(
         api,
@@ -180,7 +185,7 @@ def _patch(api: Api, request: Request) -> Answer:
     target = request.target
     request.accepted()
     change = Patch.of(request.body, request.content_type, target.resource)
-    options = WriteOptions.of(request.query, "PatchOptions", change.is_apply)
+    options = WriteOptions.of(request.query, "PatchOptions", request.client, change.is_apply)
     version, created = patch(
         api,
         target.resource,
@@ -237,7 +242,7 @@ def _action(api: Api, request: Request, subresource: str) -> Answer:
         raise ApiError.no_such_resource()
     accepted = request.accepted()
     kind = {"POST": "CreateOptions", "PUT": "UpdateOptions"}.get(request.method, "PatchOptions")
-    options = WriteOptions.of(request.query, kind) if request.method != "GET" else WriteOptions()
+    options = WriteOptions.of(request.query, kind, request.client) if request.method != "GET" else WriteOptions()
     body: JSON | None = None
     change: Callable[[JSON], JSON] | None = None
     if request.method == "PATCH":

@@ -73,14 +73,18 @@ class WriteOptions:
 
     dry_run: bool = False
     field_manager: str = ""
+    names_manager: bool = False  # the request says its field manager
     field_validation: str = "Warn"
     force: bool = False
 
     @classmethod
-    def of(cls, query: Query, kind: str, apply: bool = False) -> WriteOptions:
-        """Read and checked; `kind` is CreateOptions, UpdateOptions or PatchOptions."""
-        if not query:
-            return PLAIN_WRITE
+    def of(cls, query: Query, kind: str, client: str = "", apply: bool = False) -> WriteOptions:
+        """Read and checked; `kind` is CreateOptions, UpdateOptions or PatchOptions.
+
+        A client that names no field manager goes by `client`, the first word of its User-Agent.
+        """
+        if not query and not apply:
+            return cls(field_manager=client) if client else PLAIN_WRITE
         errors = _dry_run_errors(query.all("dryRun"))
         manager = query.get("fieldManager", "")
         if len(manager.encode()) > MAX_FIELD_MANAGER:
@@ -97,7 +101,13 @@ class WriteOptions:
             errors.append(FieldError.required("fieldManager", "is required for apply patch"))
         if errors:
             raise ApiError.invalid(f"{kind}.meta.k8s.io", "", errors)
-        return cls(bool(query.all("dryRun")), manager, validation or "Warn", force and query.flag("force"))
+        return cls(
+            dry_run=bool(query.all("dryRun")),
+            field_manager=manager or client,
+            names_manager=bool(manager),
+            field_validation=validation or "Warn",
+            force=force and query.flag("force"),
+        )
 
 
 PLAIN_WRITE = WriteOptions()

@@ -23,6 +23,8 @@ JSON = dict[str, Any]
 Key = tuple[str, str]  # namespace ("" for cluster-scoped objects) and name
 FieldLabels = Callable[[JSON], dict[str, str] | None]
 
+Writer = tuple[str, str, str]  # field manager, API version, time of the first write
+
 ADDED, MODIFIED, DELETED = "ADDED", "MODIFIED", "DELETED"
 
 
@@ -40,13 +42,14 @@ class Rendering(Protocol):
 class Version:
     """One version of one object. `resource` is the type it is stored as."""
 
-    __slots__ = ("_fields", "_json", "_renderings", "key", "obj", "resource", "revision")
+    __slots__ = ("_fields", "_json", "_renderings", "key", "obj", "resource", "revision", "writer")
 
     def __init__(self, resource: ResourceType, key: Key, obj: JSON, revision: int) -> None:
         self.resource = resource
         self.key = key
         self.obj = obj
         self.revision = revision
+        self.writer: Writer | None = None  # who wrote all versions of the object so far, if it was but one
         self._json: bytes | None = None
         self._renderings: dict[Hashable, bytes] | None = None
         self._fields: dict[str, str] | None = None
@@ -208,7 +211,7 @@ class Store:
     def list(self, storage: str, namespace: str | None = None) -> list[JSON]:
         return [version.obj for version in self.collection(storage).select(namespace)]
 
-    def put(self, resource: ResourceType, obj: JSON) -> Version:
+    def put(self, resource: ResourceType, obj: JSON, writer: Writer | None = None) -> Version:
         """Store a new object, or a new version of one. The store owns what is in `obj` from here on and dates
         it.
         """
@@ -220,6 +223,10 @@ class Store:
         self.revision += 1
         metadata["resourceVersion"] = str(self.revision)
         version = Version(resource, key, obj, self.revision)
+        if before is None:
+            version.writer = writer
+        elif before.writer is not None and writer is not None and before.writer[:2] == writer[:2]:
+            version.writer = before.writer
         kind = ADDED if before is None else MODIFIED
         self._publish(collection, Change(self.revision, kind, version, before))
         return version

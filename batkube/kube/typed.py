@@ -103,8 +103,18 @@ def strict_error(kind: str, api_version: str, found: list[str]) -> ApiError:
 
 
 def empty(type_name: str) -> JSON:
-    """What the server writes of an object of that type with nothing in it."""
-    result: JSON = _struct(type_name)({}, "", _Notes())
+    """What the server writes of an object of that type with nothing in it, lists that it shows as null among it."""
+    result: JSON = {}
+    for its in api_types.fields_of(type_name):
+        if its.inline:
+            result.update(empty(its.type))
+        elif its.shape and not its.omit_empty:
+            result[its.name] = None
+        elif not its.pointer and not its.shape:
+            if api_types.has_type(its.type) and not api_types.is_string_list(its.type):
+                result[its.name] = empty(its.type)
+            elif its.type in _ZEROS and (not its.omit_empty or its.type in _STRUCT_LIKE):
+                result[its.name] = _ZEROS[its.type]
     return result
 
 
@@ -156,7 +166,7 @@ def _readers(type_name: str) -> list[_Reader]:
         zero: Callable[[], Any] | None = None
         if not its.pointer and not its.shape:
             if is_struct:
-                zero = _empty_struct(its.type)
+                zero = _zero_struct(its.type)
             elif its.type in _ZEROS and (not its.omit_empty or its.type in _STRUCT_LIKE):
                 zero = _constant(_ZEROS[its.type])
         if its.type in _STRUCT_LIKE and not its.shape:
@@ -165,8 +175,8 @@ def _readers(type_name: str) -> list[_Reader]:
     return readers
 
 
-def _empty_struct(type_name: str) -> Callable[[], JSON]:
-    return lambda: empty(type_name)
+def _zero_struct(type_name: str) -> Callable[[], JSON]:
+    return lambda: _struct(type_name)({}, "", _Notes())
 
 
 def _constant(value: Any) -> Callable[[], Any]:

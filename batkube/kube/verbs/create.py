@@ -29,9 +29,10 @@ def create(
     obj: JSON,
     options: WriteOptions = PLAIN_WRITE,
     warnings: list[str] | None = None,
+    managed: list[JSON] | None = None,
 ) -> Version:
     """Store a new object, which belongs to the call from here on. A dry run returns what would have been
-    stored.
+    stored. `managed` is its managedFields, if it is made by an apply.
     """
     stored_as = api.stored_as(resource)
     obj = to_stored(resource, stored_as, obj)
@@ -51,10 +52,12 @@ def create(
         raise ApiError.invalid(resource.qualified_kind, name, errors)
     if api.store.version(resource.storage, namespace, name) is not None:
         raise ApiError.already_exists(resource.qualified, name)
+    if managed:
+        obj["metadata"]["managedFields"] = managed
     if options.dry_run:
         obj = {"kind": stored_as.kind, "apiVersion": stored_as.api_version, **obj}
         return Version(stored_as, (namespace, name), obj, 0)
-    return api.store.put(stored_as, obj)
+    return api.store.put(stored_as, obj, (options.field_manager, resource.api_version, ctx.now))
 
 
 def fill_empty(obj: JSON, resource: ResourceType) -> None:

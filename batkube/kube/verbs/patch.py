@@ -15,6 +15,7 @@ from ..patch import json_patch, merge_patch, strategic_merge
 from ..resources import ResourceType
 from ..status import ApiError, FieldError
 from ..store import Version
+from .apply import apply
 from .update import modify
 
 JSON = dict[str, Any]
@@ -72,6 +73,9 @@ def patch(
     warnings: list[str] | None = None,
 ) -> tuple[Version, bool]:
     """Change an object. Returns the new version, and whether the object was created by this (an apply may)."""
+
+    if change.is_apply:
+        return apply(api, resource, namespace, name, change.document, options, subresource, warnings)
 
     def changed(obj: JSON) -> JSON:
         result = apply_patch(change, obj, resource)

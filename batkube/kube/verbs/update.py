@@ -18,20 +18,15 @@ from ..resources import ResourceType
 from ..status import ApiError, FieldError
 from ..store import Version
 from ..strategy import keep
+from . import ownership
 from .create import check_namespace, create, fill_empty
 
 JSON = dict[str, Any]
 
-# Metadata that no client changes.
-_KEPT = (
-    "uid",
-    "creationTimestamp",
-    "deletionTimestamp",
-    "deletionGracePeriodSeconds",
-    "generation",
-    "generateName",
-    "selfLink",
-)
+# Metadata that stays as it was, whatever is sent; and that which does where the object has it, or nothing is sent.
+_KEPT = ("name", "namespace", "resourceVersion", "creationTimestamp", "generation", "generateName", "selfLink")
+_KEPT_ONCE_SET = ("deletionTimestamp",)
+_KEPT_IF_ABSENT = ("uid", "deletionGracePeriodSeconds")
 
 
 def update(
@@ -100,9 +95,10 @@ def store_changed(
     warnings: list[str] | None,
     *,
     by_rules: bool = True,
+    managed: list[JSON] | None = None,
 ) -> Version:
     """Store `obj` as the next version of `current` by the rules of its kind. The same content is no new
-    version.
+    version. `managed` is the new managedFields, if this is an apply.
     """
     stored_as = api.stored_as(resource)
     old = to_served(stored_as, current.obj)
@@ -112,9 +108,7 @@ def store_changed(
     metadata = dict(new.get("metadata") or {})
     new["metadata"] = metadata
     _check_version(resource, name, metadata, current, strategy.unconditional_update)
-    if metadata.get("uid") not in (None, "", old["metadata"]["uid"]):
-        immutable = FieldError.invalid("metadata.uid", metadata["uid"], "field is immutable")
-        raise ApiError.invalid(resource.qualified_kind, name, [immutable])
+    sent = metadata.get("managedFields")
     keep_system_fields(metadata, old["metadata"])
     if by_rules:
         ctx = api.context(stored_as, namespace, name, subresource, options, warnings, resource)
@@ -125,6 +119,12 @@ def store_changed(
         if errors:
             raise ApiError.invalid(resource.qualified_kind, name, errors)
     new["kind"], new["apiVersion"] = stored_as.kind, stored_as.api_version
+    if not by_rules:
+        managed = old["metadata"].get("managedFields")
+    elif managed is None and ("managedFields" in old["metadata"] or options.names_manager):
+        managed = ownership.after_write(api, stored_as, current, new, sent, options.field_manager, subresource)
+    if managed:
+        new["metadata"]["managedFields"] = managed
     if new == old:
         return current
     if options.dry_run:
@@ -136,7 +136,8 @@ def store_changed(
         api.store.remove(stored_as, current.key)
         ordered = {"kind": stored_as.kind, "apiVersion": stored_as.api_version, **new}
         return Version(stored_as, current.key, ordered, current.revision)
-    return api.store.put(stored_as, new)
+    writer = (options.field_manager, resource.api_version, api.clock.seconds()) if subresource is None else None
+    return api.store.put(stored_as, new, writer)
 
 
 def _ends(metadata: JSON) -> bool:
@@ -146,11 +147,17 @@ def _ends(metadata: JSON) -> bool:
 
 
 def keep_system_fields(new: JSON, old: JSON) -> None:
-    """Metadata of an update: what the server alone sets stays as it was, empty fields are no fields."""
+    """Metadata of an update: what the server alone sets stays as it was, empty fields are no fields. What may not be
+    changed is left to be refused (`metadata.validate_changed`).
+    """
     for key in _KEPT:
         keep(new, old, key)
-    for key in ("name", "namespace", "resourceVersion"):
-        keep(new, old, key)
+    for key in _KEPT_ONCE_SET:
+        if key in old:
+            new[key] = old[key]
+    for key in _KEPT_IF_ABSENT:
+        if new.get(key) in (None, "") and key in old:
+            new[key] = old[key]
     new.pop("managedFields", None)
     for key in [key for key, value in new.items() if value in (None, "", {}, [])]:
         del new[key]

@@ -1,0 +1,158 @@
+"""Objects against each other: which fields one has, what changed, what a merge gives, what goes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from . import fields as paths
+from .fields import Path
+from .types import FIELDS, KEYED, SET, UNTYPED, Type
+
+JSON = dict[str, Any]
+
+
+class DuplicateKey(ValueError):
+    """A key stands twice in a list whose items are known by their keys."""
+
+
+@dataclass(slots=True)
+class Changes:
+    """What is different between two objects."""
+
+    added: set[Path] = field(default_factory=set)
+    removed: set[Path] = field(default_factory=set)
+    modified: set[Path] = field(default_factory=set)
+
+
+def granular(its: Type, value: Any) -> bool:
+    """Whether the value has fields or items of its own, rather than being one."""
+    return (its.shape == FIELDS and isinstance(value, dict)) or (its.shape in (KEYED, SET) and isinstance(value, list))
+
+
+def elements(its: Type, value: Any) -> dict[str, Any]:
+    """The parts of a granular value by their path elements. DuplicateKey where two go by one."""
+    if its.shape == FIELDS:
+        return {paths.field(name): item for name, item in value.items()}
+    if its.shape == SET:
+        return {paths.value(item): item for item in value}
+    found: dict[str, Any] = {}
+    for item in value:
+        element = paths.key(its.key_of(item))
+        if element in found:
+            raise DuplicateKey(element)
+        found[element] = item
+    return found
+
+
+def child(its: Type, element: str) -> Type:
+    """The type of the part that goes by that element."""
+    return its.child(element[2:] if its.shape == FIELDS else "")
+
+
+def fields_of(its: Type, value: Any) -> set[Path]:
+    """The fields that an applied configuration is about."""
+    found: set[Path] = set()
+
+    def walk(its: Type, value: Any, path: Path) -> None:
+        if not granular(its, value) or not value:
+            if path:
+                found.add(path)
+            return
+        if its is UNTYPED and path:
+            found.add(path)
+        for element, item in elements(its, value).items():
+            below = (*path, element)
+            if its.shape in (KEYED, SET):
+                found.add(below)
+            if its.shape != SET:
+                walk(child(its, element), item, below)
+
+    walk(its, value, ())
+    return found
+
+
+def compare(its: Type, old: Any, new: Any) -> Changes:
+    """What is different in `new`."""
+    changes = Changes()
+
+    def walk(its: Type, old: Any, new: Any, path: Path) -> None:
+        if old is None and new is None:
+            return
+        old_granular, new_granular = granular(its, old), granular(its, new)
+        if (old is not None and not old_granular) or (new is not None and not new_granular) or not (old or new):
+            _leaf(old, new, path)
+            return
+        before = elements(its, old) if old_granular else {}
+        after = elements(its, new) if new_granular else {}
+        for element in [*before, *(element for element in after if element not in before)]:
+            below = (*path, element)
+            if its.shape == SET:
+                _leaf(before.get(element), after.get(element), below)
+            else:
+                was, now = before.get(element), after.get(element)
+                if was is None and element in before and isinstance(now, dict | list):
+                    was = type(now)()  # a null list that is filled was there before
+                walk(child(its, element), was, now, below)
+        if path and old is None:
+            changes.added.add(path)
+        elif path and new is None:
+            changes.removed.add(path)
+
+    def _leaf(old: Any, new: Any, path: Path) -> None:
+        if old is None:
+            changes.added.add(path)
+        elif new is None:
+            changes.removed.add(path)
+        elif old != new:
+            changes.modified.add(path)
+
+    walk(its, old, new, ())
+    return changes
+
+
+def merge(its: Type, live: Any, config: Any) -> Any:
+    """`live` with what `config` says."""
+    if live is None or not granular(its, config) or not granular(its, live):
+        return config
+    if its.shape == FIELDS:
+        result = dict(live)
+        for name, item in config.items():
+            result[name] = merge(its.child(name), live.get(name), item)
+        return result
+    mine, theirs = elements(its, config), elements(its, live)
+    merged = []
+    waiting = list(theirs)
+    for element, item in mine.items():
+        while waiting and waiting[0] not in mine:  # what the applier does not know keeps its place
+            merged.append(theirs[waiting.pop(0)])
+        if element in theirs:
+            waiting.remove(element)
+            merged.append(merge(child(its, element), theirs[element], item) if its.shape == KEYED else item)
+        else:
+            merged.append(item)
+    return merged + [theirs[element] for element in waiting]
+
+
+def without(its: Type, value: Any, doomed: set[Path], kept: set[Path], path: Path = ()) -> Any:
+    """The value without the `doomed` fields, but with all that leads to a `kept` one."""
+    if not granular(its, value):
+        return value
+    left: dict[str, Any] = {}
+    for element, item in elements(its, value).items():
+        below = (*path, element)
+        if below in doomed and below not in kept:
+            continue
+        left[element] = without(child(its, element), item, doomed, kept, below) if its.shape != SET else item
+    if its.shape == FIELDS:
+        return {element[2:]: item for element, item in left.items()}
+    return list(left.values())
+
+
+def no_nulls(value: Any) -> Any:
+    """Without fields that are null: to an applier they are as good as absent."""
+    if isinstance(value, dict):
+        return {name: no_nulls(item) for name, item in value.items() if item is not None}
+    if isinstance(value, list):
+        return [no_nulls(item) for item in value]
+    return value

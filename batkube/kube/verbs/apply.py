@@ -1,0 +1,123 @@
+"""Apply: a PATCH that says what fields the applier wants, and so owns (`FieldManager.Apply` of k8s.io/apimachinery)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .. import typed
+from ..api import Api
+from ..apply import fields as paths
+from ..apply import kubectl, managers
+from ..apply.managers import APPLY, Entry
+from ..apply.merge import DuplicateKey, compare, fields_of, merge, no_nulls, without
+from ..conversion import to_served
+from ..options import WriteOptions
+from ..resources import ResourceType
+from ..status import ApiError
+from ..store import Version
+from .create import admit_to_namespace, check_namespace, create
+from .ownership import entries_of, type_of
+from .update import copy_of, store_changed
+
+JSON = dict[str, Any]
+
+
+def apply(
+    api: Api,
+    resource: ResourceType,
+    namespace: str,
+    name: str,
+    config: Any,
+    options: WriteOptions,
+    subresource: str | None = None,
+    warnings: list[str] | None = None,
+) -> tuple[Version, bool]:
+    """Apply a configuration to an object, or create the object from it. Returns the version and whether it is new."""
+    config = _checked(resource, name, config)
+    check_namespace(config["metadata"], namespace)
+    admit_to_namespace(api, resource, namespace, name)
+    current = api.store.version(resource.storage, namespace, name)
+    if current is None and subresource is not None:
+        raise ApiError.not_found(resource.qualified, name)
+    version = config["metadata"].pop("resourceVersion", None)
+    if current is not None and version and version != str(current.revision):
+        raise ApiError.conflict(resource.qualified, name)
+    uid = config["metadata"].pop("uid", None)
+    if current is None and uid:
+        raise ApiError.conflict(resource.qualified, name, f"uid mismatch: the provided object specified uid {uid}")
+    typed_config = _typed(resource, namespace, name, config)
+    _only_own_part(config, resource, subresource)
+    its = type_of(api, resource)
+    try:
+        wanted = paths.owned(fields_of(its, {key: config[key] for key in config if key not in ("kind", "apiVersion")}))
+    except DuplicateKey as twice:
+        shown = paths.shown((str(twice),))
+        raise _not_typed(resource, namespace, name, f"duplicate entries for key {shown}") from None
+    writer = Entry(options.field_manager, APPLY, resource.api_version, api.clock.seconds(), wanted, subresource or "")
+    if current is None:
+        _only_own_part(typed_config, resource, subresource)
+        managed = managers.write([writer])
+        return create(api, resource, namespace, typed_config, options, warnings, managed), True
+    served = to_served(resource, current.obj)
+    live = copy_of(served, current)
+    live["metadata"].pop("managedFields", None)
+    entries = entries_of(api, resource, current)
+    merged = merge(its, live, config)
+    before = next((entry.fields for entry in entries if entry.same_writer(writer)), frozenset())
+    others = [entry.fields for entry in entries if not entry.same_writer(writer)]
+    kept = paths.prefixes(path for fields in [wanted, *others] for path in fields)
+    merged = without(its, merged, set(before - wanted), kept)
+    merged = typed.decode(resource, merged)
+    changes = compare(its, live, merged)
+    free = kubectl.last_applied(its, live) if options.field_manager == kubectl.MANAGER else frozenset()
+    after = managers.after_apply(entries, writer, changes, options.force, free)
+    if options.field_manager == kubectl.MANAGER:
+        kubectl.follow(config, live, merged)
+    merged["metadata"]["resourceVersion"] = served["metadata"]["resourceVersion"]
+    stored = store_changed(
+        api, resource, current, merged, options, subresource, warnings, managed=managers.write(after)
+    )
+    return stored, False
+
+
+def _checked(resource: ResourceType, name: str, config: Any) -> JSON:
+    given = config if isinstance(config, dict) else {}
+    kind, api_version = given.get("kind") or "", given.get("apiVersion") or ""
+    if kind != resource.kind or api_version != resource.api_version:
+        group, _, version = str(api_version).rpartition("/")
+        raise ApiError.bad_request(f"invalid object type: {group}/{version}, Kind={kind}")
+    config = no_nulls(config)
+    metadata = config.setdefault("metadata", {})
+    if metadata.get("managedFields") is not None:
+        raise ApiError.bad_request("metadata.managedFields must be nil")
+    given_name = metadata.get("name") or ""
+    if given_name != name:
+        raise ApiError.bad_request(
+            f"the name of the object ({given_name}) does not match the name on the URL ({name})"
+            if given_name
+            else "name must be provided"
+        )
+    result: JSON = config
+    return result
+
+
+def _typed(resource: ResourceType, namespace: str, name: str, config: JSON) -> JSON:
+    """The configuration by its kind's types. What does not fit is a 500: the real server did not foresee it."""
+    try:
+        return typed.decode(resource, config, "Strict")
+    except ApiError as refused:
+        raise _not_typed(resource, namespace, name, refused.message) from None
+
+
+def _not_typed(resource: ResourceType, namespace: str, name: str, why: str) -> ApiError:
+    what = f"{namespace}/{name}; {resource.group}/{resource.version}, Kind={resource.kind}"
+    return ApiError.unforeseen(f"failed to create typed patch object ({what}): {why}")
+
+
+def _only_own_part(config: JSON, resource: ResourceType, subresource: str | None) -> None:
+    """Applied to the main resource, a status counts for nothing; applied to the status, only the status counts."""
+    if subresource == "status":
+        for key in [key for key in config if key not in ("kind", "apiVersion", "metadata", "status")]:
+            del config[key]
+    elif "status" in resource.subresources:
+        config.pop("status", None)

@@ -1,0 +1,83 @@
+"""What a write does to the ownership of fields, for objects that have any."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .. import api_types, typed
+from ..api import Api
+from ..apply import fields as paths
+from ..apply import managers
+from ..apply.managers import BEFORE_FIRST_APPLY, UPDATE, Entry
+from ..apply.merge import compare
+from ..apply.types import UNTYPED, Type, built_in, custom
+from ..conversion import to_served
+from ..custom.strategy import CustomStrategy
+from ..resources import ResourceType
+from ..store import Version
+
+JSON = dict[str, Any]
+
+
+def type_of(api: Api, resource: ResourceType) -> Type:
+    """How objects of the resource merge."""
+    strategy = api.strategy(resource)
+    if isinstance(strategy, CustomStrategy):
+        return custom(strategy.versions[resource.version].schema)
+    name = api_types.type_of(resource.api_version, resource.kind)
+    return built_in(name) if name is not None else UNTYPED
+
+
+def entries_of(api: Api, resource: ResourceType, version: Version) -> list[Entry]:
+    """Who owns what of an object. Before its first apply all belongs to its only writer, if it had but one."""
+    served = to_served(resource, version.obj)
+    managed = served["metadata"].get("managedFields")
+    if managed:
+        return managers.read(managed)
+    manager, api_version, time = version.writer or (
+        BEFORE_FIRST_APPLY,
+        resource.api_version,
+        served["metadata"]["creationTimestamp"],
+    )
+    content = _content(served, resource, None)
+    name = api_types.type_of(resource.api_version, resource.kind)
+    nothing = typed.empty(name) if name is not None and not resource.custom else {}
+    changes = compare(type_of(api, resource), _content(nothing, resource, None), content)
+    return [Entry(manager, UPDATE, api_version, time, paths.owned(changes.added | changes.modified))]
+
+
+def after_write(
+    api: Api,
+    resource: ResourceType,
+    current: Version,
+    new: JSON,
+    sent: list[JSON] | None,
+    manager: str,
+    subresource: str | None,
+) -> list[JSON] | None:
+    """The managedFields of `new`, written over `current` by `manager`; None for none.
+
+    `sent` is what the client itself put there: an empty list, or one empty entry, lets go of all ownership.
+    """
+    if sent == [] or sent == [{}]:
+        return None
+    old = to_served(resource, current.obj)
+    writer = Entry(
+        manager or "unknown", UPDATE, resource.api_version, api.clock.seconds(), frozenset(), subresource or ""
+    )
+    changes = compare(
+        type_of(api, resource), _content(old, resource, subresource), _content(new, resource, subresource)
+    )
+    entries = managers.after_update(entries_of(api, resource, current), writer, changes)
+    return managers.write(entries) or None
+
+
+def _content(obj: JSON, resource: ResourceType, subresource: str | None) -> JSON:
+    """The part of an object that a write can be about."""
+    content = {key: value for key, value in obj.items() if key not in ("kind", "apiVersion")}
+    if subresource is None and "status" in resource.subresources:
+        content.pop("status", None)
+    metadata = dict(content.get("metadata") or {})
+    metadata.pop("managedFields", None)
+    content["metadata"] = metadata
+    return content
