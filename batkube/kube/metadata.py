@@ -15,6 +15,8 @@ JSON = dict[str, Any]
 Errors = list[FieldError]
 
 MAX_ANNOTATIONS = 256 * 1024  # bytes, keys and values of all
+# What no client changes, beside what the verbs keep as it was.
+_IMMUTABLE = ("uid", "deletionTimestamp", "deletionGracePeriodSeconds")
 _STANDARD_FINALIZERS = frozenset(("kubernetes", "orphan", "foregroundDeletion"))
 _UNQUALIFIED = "name is neither a standard finalizer name nor is it fully qualified"
 
@@ -43,6 +45,8 @@ def validate_changed(new: JSON, old: JSON, path: str = "metadata") -> Errors:
             names = ", ".join(f'"{name}"' for name in added)
             why = "no new finalizers can be added if the object is being deleted, found new finalizers "
             errors.append(FieldError.forbidden(f"{path}.finalizers", f"{why}[]string{{{names}}}"))
+    for field in _IMMUTABLE:
+        errors.extend(immutable(f"{path}.{field}", new.get(field), old.get(field)))
     return [*errors, *_validate_common(new, path)]
 
 
