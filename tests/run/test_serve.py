@@ -45,6 +45,14 @@ class Serve:
         done = subprocess.run([sys.executable, "-m", "batkube.simulator", *words], env=environment(), timeout=90)
         return done.returncode
 
+    @contextmanager
+    def batsim(self, platform: Path, workload: Path) -> Iterator[None]:
+        """A Batsim that is there for a while."""
+        words = ["-p", str(platform), "-w", str(workload), "-s", self.endpoint, "-e", str(self.out / "batsim")]
+        with stranger([sys.executable, "-m", "batkube.simulator", *words]):
+            until(lambda: (self.out / "simulation-1" / "events.jsonl").exists(), "the start of the simulation")
+            yield
+
     def finished(self, index: int) -> None:
         """Wait until the results of a simulation are written."""
         path = self.out / f"simulation-{index}" / "run.json"
