@@ -19,8 +19,13 @@ def platform(hosts: int = 4, *, cores: int = 1, speed: float = 1e9) -> Platform:
     return Platform(by_name, dict.fromkeys(names, zone))
 
 
-def workload(*jobs: dict[str, Any], name: str = "w0", **profiles: dict[str, Any]) -> Workload:
-    """Jobs of the profiles ``d10`` (a delay of 10 s) and those given."""
+def workload(*jobs: dict[str, Any], **profiles: Any) -> Workload:
+    """``w0``: jobs of the profile ``d10`` (a delay of 10 s) and those given."""
+    return named("w0", *jobs, **profiles)
+
+
+def named(name: str, /, *jobs: dict[str, Any], **profiles: Any) -> Workload:
+    """The same by another name."""
     every = {"d10": {"type": "delay", "delay": 10}, **profiles}
     return parse_workload({"nb_res": 4, "jobs": list(jobs), "profiles": every}, name, path=Path(f"/{name}.json"))
 

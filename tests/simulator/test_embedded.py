@@ -9,7 +9,7 @@ from batkube.batsim.platform import PlatformError
 from batkube.batsim.workload import WorkloadError
 from batkube.simulator.embedded import EmbeddedSimulator
 from batkube.simulator.errors import Deadlock, InvalidDecision
-from tests.simulator.cluster import Game, job, platform, workload
+from tests.simulator.cluster import Game, job, named, platform, workload
 
 NO_MORE_JOBS = "no_more_static_job_to_submit"
 
@@ -57,7 +57,7 @@ def test_what_happens_at_one_date_is_told_in_one_message_in_a_fixed_order() -> N
 
 
 def test_ids_are_ordered_as_strings_within_a_date_and_workloads_as_given() -> None:
-    game = Game(workload(job("9"), job("10"), job("1", -5)), workload(job("0"), name="w1"))
+    game = Game(workload(job("9"), job("10"), job("1", -5)), named("w1", job("0")))
     assert [what for _, what in game.then()] == [
         "submitted w0!1",
         "submitted w0!10",
