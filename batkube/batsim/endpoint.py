@@ -2,10 +2,11 @@
 
 import asyncio
 from collections import deque
+from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import zmq
-import zmq.asyncio
 from zmq.utils.monitor import parse_monitor_message
 
 from batkube.batsim.codec import decode, encode
@@ -41,7 +42,7 @@ class Endpoint:
     def __init__(self, address: str = DEFAULT_ENDPOINT) -> None:
         """Bind to ``tcp://HOST:PORT`` (port 0 or ``*``: a free one) or ``ipc://PATH``. Raises SimulatorError."""
         # A ROUTER speaks REP's protocol, and tells which peer asks.
-        self._socket = zmq.asyncio.Context.instance().socket(zmq.ROUTER)
+        self._socket: zmq.Socket[bytes] = zmq.Context.instance().socket(zmq.ROUTER)
         self._socket.linger = LINGER
         self._monitor = self._socket.get_monitor_socket(_WATCHED)
         try:
@@ -83,20 +84,20 @@ class Endpoint:
         """Answer the message received last."""
         if self._peer is None or self._answered:
             raise SimulatorError("there is no message to answer")
-        await self._socket.send_multipart([self._peer.identity, b"", encode(reply)])
+        self._socket.send_multipart([self._peer.identity, b"", encode(reply)])
         self._answered = True
         if self._ending:
             self._peer = None
 
     async def close(self) -> None:
         """Stop listening. What was sent still goes out."""
-        if not self._socket.closed:
-            self._socket.unbind(self.address)
-            # The port is free only when ZeroMQ's own thread has seen to it.
-            while await self._monitor.poll(1000):
-                if parse_monitor_message(await self._monitor.recv_multipart())["event"] == zmq.EVENT_CLOSED:
-                    break
-            self._close_sockets()
+        if self._socket.closed:
+            return
+        self._socket.unbind(self.address)
+        # The port is free only when ZeroMQ's own thread has seen to it.
+        while not any(event["event"] == zmq.EVENT_CLOSED for event in self._news()):
+            await self._change()
+        self._close_sockets()
 
     def _close_sockets(self) -> None:
         self._socket.disable_monitor()
@@ -118,36 +119,62 @@ class Endpoint:
     async def _request_or_hangup(self) -> _Request | None:
         """The next request of anybody; None when the peer of the simulation under way has hung up before."""
         while True:
-            if await self._socket.poll(0):
-                return await self._read()
-            await self._update_connections()
+            if request := self._read():
+                return request
+            self._update_connections()
             if self._peer is not None and self._peer.connection not in self._connections.values():
                 # What it said last may have come in between.
-                return await self._read() if await self._socket.poll(0) else None
-            poller = zmq.asyncio.Poller()
-            poller.register(self._socket, zmq.POLLIN)
-            poller.register(self._monitor, zmq.POLLIN)
-            await poller.poll()
+                return self._read()
+            await self._change()
 
-    async def _read(self) -> _Request:
-        frames = await self._socket.recv_multipart(copy=False)
-        await self._update_connections()
+    def _read(self) -> _Request | None:
+        try:
+            frames = self._socket.recv_multipart(zmq.NOBLOCK, copy=False)
+        except zmq.Again:
+            return None
+        self._update_connections()
         if len(frames) != 3 or frames[1].bytes:
             raise ProtocolError(
-                f"a message of {len(frames)} frames came to {self.address}: expected a ZeroMQ REQ socket"
+                f"{len(frames)} frames came to {self.address}: expected a message of a ZeroMQ REQ socket"
             )
-        connection = self._connections.get(frames[2].get(zmq.SRCFD), 0)
+        connection = self._connections.get(int(frames[2].get(zmq.SRCFD)), 0)
         return _Request(frames[0].bytes, connection, frames[2].bytes)
 
-    async def _update_connections(self) -> None:
-        while await self._monitor.poll(0):
-            event = parse_monitor_message(await self._monitor.recv_multipart())
+    def _update_connections(self) -> None:
+        for event in self._news():
             if event["event"] == zmq.EVENT_ACCEPTED:
                 self._accepted += 1
                 self._connections[event["value"]] = self._accepted
             else:
                 self._connections.pop(event["value"], None)
-        await asyncio.sleep(0)
+
+    def _news(self) -> Iterator[dict[str, Any]]:
+        """What has become of connections since the last look."""
+        while True:
+            try:
+                yield dict(parse_monitor_message(self._monitor.recv_multipart(zmq.NOBLOCK)))
+            except zmq.Again:
+                return
+
+    async def _change(self) -> None:
+        """Wait until there may be something to read."""
+        loop = asyncio.get_running_loop()
+        changed: asyncio.Future[None] = loop.create_future()
+
+        def wake() -> None:
+            if not changed.done():
+                changed.set_result(None)
+
+        sockets = (self._socket, self._monitor)
+        for socket in sockets:
+            loop.add_reader(socket.fileno(), wake)
+        try:
+            # ZeroMQ's descriptors tell of changes alone, so what has come already must be asked for.
+            if not any(socket.getsockopt(zmq.EVENTS) & zmq.POLLIN for socket in sockets):
+                await changed
+        finally:
+            for socket in sockets:
+                loop.remove_reader(socket.fileno())
 
 
 def _check_port(address: str) -> None:

@@ -10,7 +10,10 @@ from batkube.simulator.parallel_task import Demand
 
 def task(limit: float = float("inf"), **uses: float) -> Demand:
     """A task that uses so much of resources that have 1 a second each."""
-    return Demand(rate_limit=limit, uses={**uses}, capacities=dict.fromkeys(uses, 1.0))
+    demand = Demand(rate_limit=limit)
+    for name, amount in uses.items():
+        demand.use(name, amount, 1.0)
+    return demand
 
 
 @pytest.mark.parametrize(
