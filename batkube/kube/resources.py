@@ -61,6 +61,7 @@ class ResourceType:
     removed: bool = False  # no supported release serves it; here for old schedulers
     hidden: bool = False  # served, but not shown in discovery
     custom: bool = False  # defined by a CustomResourceDefinition
+    printer_columns: tuple[JSON, ...] = ()  # of a custom resource: its additionalPrinterColumns
 
     api_version: str = field(init=False)  # `v1`, `apps/v1`
     qualified: str = field(init=False)  # plural with its group: `pods`, `deployments.apps`
@@ -95,7 +96,12 @@ class ResourceType:
         """What the real server prints of an object with nothing in it beside its metadata, as in bookmarks:
         `{"spec": {"containers": None}, "status": {}}` of a pod.
         """
-        return {} if self.custom else _empty_fields(self.api_version, self.kind)
+        if self.custom:
+            return {}
+        empty = _empty_fields(self.api_version, self.kind)
+        if "status" in empty and "get" in self.verbs and "status" not in self.subresources:
+            return {key: value for key, value in empty.items() if key != "status"}  # that of a later release
+        return empty
 
     def __repr__(self) -> str:
         return f"<ResourceType {self.qualified} {self.version}>"

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from . import conversion
 from .binding import bind
-from .kinds import events
+from .kinds import csi, events
 from .kinds.events import Events
 from .kinds.eviction import evict
 from .kinds.leases import Leases
@@ -14,14 +14,25 @@ from .kinds.namespaces import Namespaces
 from .kinds.nodes import Nodes
 from .kinds.pod_connections import connect, log, proxy
 from .kinds.pods import Pods
+from .kinds.storage_classes import StorageClasses, VolumeAttributesClasses
+from .kinds.volume_claims import VolumeClaims
+from .kinds.volumes import Volumes
 from .strategy import Action, Strategy
 
 STRATEGIES: Mapping[str, Strategy] = {
+    "csidrivers.storage.k8s.io": csi.CSIDrivers(),
+    "csinodes.storage.k8s.io": csi.CSINodes(),
+    "csistoragecapacities.storage.k8s.io": csi.CSIStorageCapacities(),
     "events": Events(),
     "leases.coordination.k8s.io": Leases(),
     "namespaces": Namespaces(),
     "nodes": Nodes(),
+    "persistentvolumeclaims": VolumeClaims(),
+    "persistentvolumes": Volumes(),
     "pods": Pods(),
+    "storageclasses.storage.k8s.io": StorageClasses(),
+    "volumeattachments.storage.k8s.io": csi.VolumeAttachments(),
+    "volumeattributesclasses.storage.k8s.io": VolumeAttributesClasses(),
 }
 
 ACTIONS: Mapping[tuple[str, str], Action] = {

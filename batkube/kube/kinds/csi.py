@@ -1,0 +1,193 @@
+"""What storage drivers write: drivers, their nodes, their capacity, attached volumes
+(`pkg/apis/storage/validation` of Kubernetes).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..label_selectors import validate_label_selector
+from ..metadata import Errors, immutable, problems, validate_new
+from ..names import dns_subdomain, qualified_name
+from ..quantity import Quantity
+from ..status import FieldError
+from ..strategy import Context, Strategy
+
+JSON = dict[str, Any]
+
+_MAX_NODE_ID = 256
+_FS_GROUP_POLICIES = ("File", "None", "ReadWriteOnceWithFSType")
+_LIFECYCLES = ("Persistent", "Ephemeral")
+_DRIVER_DEFAULTS: JSON = {
+    "attachRequired": True,
+    "podInfoOnMount": False,
+    "storageCapacity": False,
+    "fsGroupPolicy": "ReadWriteOnceWithFSType",
+    "requiresRepublish": False,
+    "seLinuxMount": False,
+}
+
+
+class CSIDrivers(Strategy):
+    """What a driver wants and can."""
+
+    counts_generation = False
+
+    def prepare_create(self, obj: JSON, ctx: Context) -> None:
+        _default_driver(obj.setdefault("spec", {}))
+
+    def validate_create(self, obj: JSON, ctx: Context) -> Errors:
+        return super().validate_create(obj, ctx) + _validate_driver(obj["spec"])
+
+    def prepare_update(self, new: JSON, old: JSON, ctx: Context) -> None:
+        _default_driver(new.setdefault("spec", {}))
+
+    def validate_update(self, new: JSON, old: JSON, ctx: Context) -> Errors:
+        errors = super().validate_update(new, old, ctx) + _validate_driver(new["spec"])
+        for field, shown in (("attachRequired", "attachedRequired"), ("volumeLifecycleModes", "volumeLifecycleModes")):
+            errors += immutable(f"spec.{shown}", new["spec"].get(field), old["spec"].get(field))
+        return errors
+
+
+def _default_driver(spec: JSON) -> None:
+    for field, value in _DRIVER_DEFAULTS.items():
+        spec.setdefault(field, value)
+    if not spec.get("volumeLifecycleModes"):
+        spec["volumeLifecycleModes"] = ["Persistent"]
+
+
+def _validate_driver(spec: JSON) -> Errors:
+    errors: Errors = []
+    policy, period = spec["fsGroupPolicy"], spec.get("nodeAllocatableUpdatePeriodSeconds")
+    if policy not in _FS_GROUP_POLICIES:
+        errors.append(FieldError.not_supported("spec.fsGroupPolicy", policy, _FS_GROUP_POLICIES))
+    for mode in spec["volumeLifecycleModes"]:
+        if mode not in _LIFECYCLES:
+            errors.append(FieldError.not_supported("spec.volumeLifecycleModes", mode, _LIFECYCLES))
+    if period is not None and period < 10:
+        why = "must be greater than or equal to 10 seconds"
+        errors.append(FieldError.invalid("spec.nodeAllocatableUpdatePeriodSeconds", period, why))
+    return errors
+
+
+class CSINodes(Strategy):
+    """The drivers of a node, and how many volumes each takes: the scheduler's volume limits."""
+
+    counts_generation = False
+
+    def prepare_create(self, obj: JSON, ctx: Context) -> None:
+        obj.pop("status", None)  # there is none before Kubernetes 1.37
+
+    def prepare_update(self, new: JSON, old: JSON, ctx: Context) -> None:
+        new.pop("status", None)
+
+    def validate_create(self, obj: JSON, ctx: Context) -> Errors:
+        return super().validate_create(obj, ctx) + _validate_node_drivers(_drivers(obj))
+
+    def validate_update(self, new: JSON, old: JSON, ctx: Context) -> Errors:
+        errors = validate_new(new["metadata"], self.name_rule) + _validate_node_drivers(_drivers(new))
+        known = {driver.get("name", ""): driver for driver in _drivers(old)}
+        for driver in _drivers(new):
+            before = known.get(driver.get("name", ""), driver)
+            if {**driver, "allocatable": None} != {**before, "allocatable": None}:
+                errors.append(FieldError.invalid("spec.drivers", driver, "field is immutable"))
+        return errors
+
+
+def _drivers(node: JSON) -> list[JSON]:
+    return (node.get("spec") or {}).get("drivers") or []
+
+
+def _validate_node_drivers(drivers: list[JSON]) -> Errors:
+    errors: Errors = []
+    names: set[str] = set()
+    for index, driver in enumerate(drivers):
+        at = f"spec.drivers[{index}]"
+        name, node = driver.get("name") or "", driver.get("nodeID") or ""
+        errors += _validate_driver_name(name, f"{at}.name")
+        if not node:
+            errors.append(FieldError.required(f"{at}.nodeID"))
+        elif len(node.encode()) > _MAX_NODE_ID:
+            errors.append(FieldError.invalid(f"{at}.nodeID", node, f"must be {_MAX_NODE_ID} characters or less"))
+        count = (driver.get("allocatable") or {}).get("count")
+        if count is not None and count < 0:
+            errors.append(FieldError.invalid(f"{at}.allocatable.count", count, "must be greater than or equal to 0"))
+        if name in names:
+            errors.append(FieldError.duplicate(f"{at}.name", name))
+        names.add(name)
+        keys = driver.get("topologyKeys") or []
+        for place, key in enumerate(keys):
+            if not key:
+                errors.append(FieldError.required(at, key))
+            if key in keys[:place]:
+                errors.append(FieldError.duplicate(at, key))
+            errors += problems(at, key, qualified_name(key))
+    return errors
+
+
+def _validate_driver_name(name: str, path: str) -> Errors:
+    if not name:
+        return [FieldError.required(path)]
+    errors: Errors = []
+    if len(name) > 63:
+        errors.append(FieldError.too_long(path, 63))
+    return errors + problems(path, name.lower(), dns_subdomain(name.lower()))
+
+
+class CSIStorageCapacities(Strategy):
+    """How much of a class there is where."""
+
+    counts_generation = False
+
+    def validate_create(self, obj: JSON, ctx: Context) -> Errors:
+        errors = super().validate_create(obj, ctx)
+        errors += validate_label_selector(obj.get("nodeTopology"), "nodeTopology")
+        name = obj.get("storageClassName") or ""
+        errors += problems("storageClassName", name, dns_subdomain(name))
+        capacity = obj.get("capacity")
+        if capacity is not None and Quantity.parse(capacity).value < 0:
+            errors.append(FieldError.invalid("capacity", capacity, "must be greater than or equal to 0"))
+        return errors
+
+    def validate_update(self, new: JSON, old: JSON, ctx: Context) -> Errors:
+        errors = super().validate_update(new, old, ctx)
+        for field in ("nodeTopology", "storageClassName"):
+            errors += immutable(field, new.get(field), old.get(field))
+        return errors
+
+
+class VolumeAttachments(Strategy):
+    """A volume that is to be at a node. The spec is immutable."""
+
+    counts_generation = False
+
+    def prepare_create(self, obj: JSON, ctx: Context) -> None:
+        obj["status"] = {"attached": False}
+
+    def validate_create(self, obj: JSON, ctx: Context) -> Errors:
+        return super().validate_create(obj, ctx) + _validate_attachment(obj.get("spec") or {})
+
+    def validate_update(self, new: JSON, old: JSON, ctx: Context) -> Errors:
+        if ctx.subresource == "status":
+            return super().validate_update(new, old, ctx)
+        errors = validate_new(new["metadata"], self.name_rule) + _validate_attachment(new.get("spec") or {})
+        return errors + immutable("spec", new.get("spec"), old.get("spec"))
+
+
+def _validate_attachment(spec: JSON) -> Errors:
+    errors = _validate_driver_name(spec.get("attacher") or "", "spec.attacher")
+    source = spec.get("source") or {}
+    volume, inline = source.get("persistentVolumeName"), source.get("inlineVolumeSpec")
+    why = "must specify exactly one of inlineVolumeSpec and persistentVolumeName"
+    if volume is None and inline is None:
+        errors.append(FieldError.required("spec.source", why))
+    elif volume is not None and inline is not None:
+        errors.append(FieldError.forbidden("spec.source", why))
+    elif volume == "":
+        why = "must specify non empty persistentVolumeName"
+        errors.append(FieldError.required("spec.source.persistentVolumeName", why))
+    node = spec.get("nodeName") or ""
+    errors += problems("spec.nodeName", node, dns_subdomain(node))
+    if volume is not None:
+        errors += problems("spec.source.persistentVolumeName", volume, dns_subdomain(volume))
+    return errors
