@@ -43,8 +43,8 @@ class Endpoint:
         """Bind to ``tcp://HOST:PORT`` (port 0 or ``*``: a free one) or ``ipc://PATH``. Raises SimulatorError."""
         # A ROUTER speaks REP's protocol, and tells which peer asks.
         self._socket: zmq.Socket[bytes] = zmq.Context.instance().socket(zmq.ROUTER)
-        self._socket.linger = LINGER
-        self._monitor = self._socket.get_monitor_socket(_WATCHED)
+        self._socket.setsockopt(zmq.LINGER, LINGER)
+        self._monitor: zmq.Socket[bytes] = self._socket.get_monitor_socket(_WATCHED)
         try:
             _check_port(address)
             self._socket.bind(address)
@@ -54,7 +54,7 @@ class Endpoint:
             raise SimulatorError(
                 f"cannot listen for Batsim at {address}: {zmq.strerror(error.errno or 0)}{hint}"
             ) from None
-        self.address: str = str(self._socket.getsockopt_string(zmq.LAST_ENDPOINT)).rstrip("\0")
+        self.address: str = self._socket.getsockopt_string(zmq.LAST_ENDPOINT).rstrip("\0")
         """The real endpoint, with the port taken."""
         self._connections: dict[int, int] = {}
         """File descriptor to the number of the connection it stands for now: descriptors are used again."""
@@ -94,10 +94,15 @@ class Endpoint:
         if self._socket.closed:
             return
         self._socket.unbind(self.address)
-        # The port is free only when ZeroMQ's own thread has seen to it.
-        while not any(event["event"] == zmq.EVENT_CLOSED for event in self._news()):
-            await self._change()
-        self._close_sockets()
+        try:
+            # The port is free only when ZeroMQ's own thread has seen to it.
+            async with asyncio.timeout(LINGER / 1000):
+                while not any(event["event"] == zmq.EVENT_CLOSED for event in self._news()):
+                    await self._change()
+        except TimeoutError:
+            pass
+        finally:
+            self._close_sockets()
 
     def _close_sockets(self) -> None:
         self._socket.disable_monitor()
@@ -170,7 +175,7 @@ class Endpoint:
             loop.add_reader(socket.fileno(), wake)
         try:
             # ZeroMQ's descriptors tell of changes alone, so what has come already must be asked for.
-            if not any(socket.getsockopt(zmq.EVENTS) & zmq.POLLIN for socket in sockets):
+            if not any(int(socket.get(zmq.EVENTS)) & zmq.POLLIN for socket in sockets):
                 await changed
         finally:
             for socket in sockets:
