@@ -9,27 +9,47 @@ from .binding import bind
 from .kinds import csi, events
 from .kinds.events import Events
 from .kinds.eviction import evict
+from .kinds.jobs import CronJobs, Jobs
 from .kinds.leases import Leases
 from .kinds.namespaces import Namespaces
 from .kinds.nodes import Nodes
 from .kinds.pod_connections import connect, log, proxy
 from .kinds.pods import Pods
+from .kinds.scale import scale
 from .kinds.storage_classes import StorageClasses, VolumeAttributesClasses
 from .kinds.volume_claims import VolumeClaims
 from .kinds.volumes import Volumes
+from .kinds.workloads import (
+    ControllerRevisions,
+    DaemonSets,
+    Deployments,
+    PodTemplates,
+    ReplicaSets,
+    ReplicationControllers,
+    StatefulSets,
+)
 from .strategy import Action, Strategy
 
 STRATEGIES: Mapping[str, Strategy] = {
+    "controllerrevisions.apps": ControllerRevisions(),
+    "cronjobs.batch": CronJobs(),
     "csidrivers.storage.k8s.io": csi.CSIDrivers(),
     "csinodes.storage.k8s.io": csi.CSINodes(),
     "csistoragecapacities.storage.k8s.io": csi.CSIStorageCapacities(),
+    "daemonsets.apps": DaemonSets(),
+    "deployments.apps": Deployments(),
     "events": Events(),
+    "jobs.batch": Jobs(),
     "leases.coordination.k8s.io": Leases(),
     "namespaces": Namespaces(),
     "nodes": Nodes(),
     "persistentvolumeclaims": VolumeClaims(),
     "persistentvolumes": Volumes(),
     "pods": Pods(),
+    "podtemplates": PodTemplates(),
+    "replicasets.apps": ReplicaSets(),
+    "replicationcontrollers": ReplicationControllers(),
+    "statefulsets.apps": StatefulSets(),
     "storageclasses.storage.k8s.io": StorageClasses(),
     "volumeattachments.storage.k8s.io": csi.VolumeAttachments(),
     "volumeattributesclasses.storage.k8s.io": VolumeAttributesClasses(),
@@ -37,6 +57,7 @@ STRATEGIES: Mapping[str, Strategy] = {
 
 ACTIONS: Mapping[tuple[str, str], Action] = {
     ("bindings", ""): bind,
+    ("deployments.apps", "scale"): scale,
     ("pods", "attach"): connect,
     ("pods", "binding"): bind,
     ("pods", "eviction"): evict,
@@ -44,6 +65,9 @@ ACTIONS: Mapping[tuple[str, str], Action] = {
     ("pods", "log"): log,
     ("pods", "portforward"): connect,
     ("pods", "proxy"): proxy,
+    ("replicasets.apps", "scale"): scale,
+    ("replicationcontrollers", "scale"): scale,
+    ("statefulsets.apps", "scale"): scale,
 }
 
 

@@ -1,0 +1,306 @@
+"""Jobs and cron jobs (`pkg/apis/batch`, `pkg/registry/batch`)."""
+
+from __future__ import annotations
+
+import zoneinfo
+from typing import Any
+
+from ..label_selectors import validate_label_selector
+from ..metadata import Errors, immutable, problems
+from ..names import dns_label, domain_prefixed_path, label_value
+from ..status import FieldError
+from ..strategy import Context, Strategy
+from .pod_defaults import default_pod_template
+from .pod_validation import validate_pod_spec
+from .workloads import validate_negatives, validate_selected
+
+JSON = dict[str, Any]
+
+_NAME_LABELS = ("job-name", "batch.kubernetes.io/job-name")
+_UID_LABELS = ("controller-uid", "batch.kubernetes.io/controller-uid")
+_COUNTS = (
+    "parallelism",
+    "completions",
+    "activeDeadlineSeconds",
+    "backoffLimit",
+    "ttlSecondsAfterFinished",
+    "backoffLimitPerIndex",
+    "maxFailedIndexes",
+)
+_MODES = ("Indexed", "NonIndexed")
+_MAX_NAME = 52  # of a cron job: its jobs' names are 11 characters longer
+_RESTART_POLICIES = ('valid values: "OnFailure", "Never"', ("OnFailure", "Never"))
+_DESCRIPTORS = ("@yearly", "@annually", "@monthly", "@weekly", "@daily", "@midnight", "@hourly")
+# What may change in the template of a suspended job, where its pods go among others.
+_SCHEDULING = ("nodeSelector", "tolerations", "schedulingGates")
+
+
+class Jobs(Strategy):
+    orphans_by_default = True
+    selectable_fields = frozenset(("status.successful",))
+
+    def prepare_create(self, obj: JSON, ctx: Context) -> None:
+        spec = obj.setdefault("spec", {})
+        _default_job(spec)
+        if not spec["manualSelector"]:
+            _generate_selector(obj)
+        labels = (spec["template"].get("metadata") or {}).get("labels")
+        if labels and not obj["metadata"].get("labels"):
+            obj["metadata"]["labels"] = dict(labels)
+        super().prepare_create(obj, ctx)
+
+    def prepare_update(self, new: JSON, old: JSON, ctx: Context) -> None:
+        _default_job(new.setdefault("spec", {}))
+        super().prepare_update(new, old, ctx)
+
+    def validate_create(self, obj: JSON, ctx: Context) -> Errors:
+        spec, name = obj["spec"], obj["metadata"]["name"]
+        errors = super().validate_create(obj, ctx)
+        if any(error.field == "metadata.labels" for error in errors) and obj["metadata"].get("labels") == (
+            spec["template"].get("metadata") or {}
+        ).get("labels"):
+            # They are the template's, and the error is about those.
+            errors = [error for error in errors if error.field != "metadata.labels"]
+        if not spec["manualSelector"]:
+            errors.extend(_validate_generated(obj))
+        errors.extend(validate_label_selector(spec.get("selector"), "spec.selector"))
+        if spec.get("selector") is None:
+            errors.append(FieldError.required("spec.selector"))
+        elif not errors:
+            errors.extend(validate_selected(spec["selector"], spec["template"]))
+        errors.extend(validate_job_spec(spec, "spec"))
+        if spec["completionMode"] == "Indexed" and spec.get("completions"):
+            hostname = f"{name}-{spec['completions'] - 1}"
+            if dns_label(hostname):
+                why = f"will not able to create pod with invalid DNS label: {hostname}"
+                errors.append(FieldError.invalid("metadata.name", name, why))
+        return errors
+
+    def validate_update(self, new: JSON, old: JSON, ctx: Context) -> Errors:
+        errors = super().validate_update(new, old, ctx)
+        if ctx.subresource == "status":
+            return [*errors, *validate_negatives(new.get("status") or {}, ("active", "succeeded", "failed"), "status")]
+        spec, before = new["spec"], old["spec"]
+        if spec == before:
+            return errors
+        errors.extend(validate_job_spec(spec, "spec"))
+        completions = spec.get("completions")
+        if spec["completionMode"] != "Indexed":
+            errors.extend(immutable("spec.completions", completions, before.get("completions")))
+        elif completions not in (None, before.get("completions"), spec.get("parallelism")):
+            why = "can only be modified in tandem with spec.parallelism"
+            errors.append(FieldError.invalid("spec.completions", completions, why))
+        errors.extend(immutable("spec.selector", spec.get("selector"), before.get("selector")))
+        errors.extend(_validate_template_change(new, old))
+        for name in ("completionMode", "podFailurePolicy", "backoffLimitPerIndex", "managedBy", "successPolicy"):
+            errors.extend(immutable(f"spec.{name}", spec.get(name), before.get(name)))
+        return errors
+
+    def field_labels(self, obj: JSON) -> dict[str, str]:
+        return {"status.successful": str((obj.get("status") or {}).get("succeeded", 0))}
+
+
+def _default_template(spec: JSON) -> None:
+    """The defaults of a job, or of the template of a cron job, which has no others."""
+    default_pod_template(spec.setdefault("template", {}))
+    for pattern in ((spec.get("podFailurePolicy") or {}).get("rules")) or ():
+        for condition in pattern.get("onPodConditions") or ():
+            condition["status"] = condition.get("status") or "True"
+
+
+def _default_job(spec: JSON) -> None:
+    _default_template(spec)
+    if spec.get("manualSelector") is None:
+        spec["manualSelector"] = False
+    if spec.get("completions") is None and spec.get("parallelism") is None:
+        spec["completions"] = 1
+    if spec.get("parallelism") is None:
+        spec["parallelism"] = 1
+    if spec.get("backoffLimit") is None:
+        spec["backoffLimit"] = 6 if spec.get("backoffLimitPerIndex") is None else (1 << 31) - 1
+    spec["completionMode"] = spec.get("completionMode") or "NonIndexed"
+    if spec.get("suspend") is None:
+        spec["suspend"] = False
+    if not spec.get("podReplacementPolicy"):
+        spec["podReplacementPolicy"] = "Failed" if spec.get("podFailurePolicy") else "TerminatingOrFailed"
+
+
+def _generate_selector(job: JSON) -> None:
+    """Labels by which the job's pods are its own, and the selector for them."""
+    metadata, spec = job["metadata"], job["spec"]
+    template = spec["template"].setdefault("metadata", {})
+    labels = template["labels"] = dict(template.get("labels") or {})
+    for key in _NAME_LABELS:
+        labels.setdefault(key, metadata["name"])
+    for key in _UID_LABELS:
+        labels.setdefault(key, metadata["uid"])
+    selector = spec["selector"] = dict(spec.get("selector") or {})
+    selector["matchLabels"] = dict(selector.get("matchLabels") or {})
+    selector["matchLabels"].setdefault(_UID_LABELS[1], metadata["uid"])
+
+
+def _validate_generated(job: JSON) -> Errors:
+    """The labels of the template are the job's, and the selector is the generated one."""
+    metadata, spec = job["metadata"], job["spec"]
+    labels = spec["template"]["metadata"]["labels"]
+    errors: Errors = []
+    for key, wanted in (
+        *((key, metadata["uid"]) for key in _UID_LABELS),
+        *((key, metadata["name"]) for key in _NAME_LABELS),
+    ):
+        if labels.get(key) != wanted:
+            why = "must be " + wanted
+            errors.append(FieldError.invalid(f"spec.template.metadata.labels[{key}]", labels.get(key, ""), why))
+    if spec["selector"] != {"matchLabels": {_UID_LABELS[1]: metadata["uid"]}}:
+        errors.append(FieldError.invalid("spec.selector", spec["selector"], "`selector` not auto-generated"))
+        errors.extend(validate_selected(spec["selector"], spec["template"]))
+    return errors
+
+
+def validate_job_spec(spec: JSON, path: str) -> Errors:
+    """The spec of a job or of a cron job's template."""
+    errors = validate_negatives(spec, _COUNTS, path)
+    if (manager := spec.get("managedBy")) and (wrong := domain_prefixed_path(manager, f"{path}.managedBy")):
+        errors.append(FieldError.invalid(f"{path}.managedBy", manager, wrong))
+    mode = spec.get("completionMode") or "NonIndexed"
+    if mode not in _MODES:
+        errors.append(FieldError.not_supported(f"{path}.completionMode", mode, _MODES))
+    if mode == "Indexed":
+        if spec.get("completions") is None:
+            errors.append(FieldError.required(f"{path}.completions", "when completion mode is Indexed"))
+        if (spec.get("maxFailedIndexes") or 0) > (spec.get("completions") or 0):
+            why = "must be less than or equal to completions"
+            errors.append(FieldError.invalid(f"{path}.maxFailedIndexes", spec["maxFailedIndexes"], why))
+    else:
+        for name in ("backoffLimitPerIndex", "maxFailedIndexes"):
+            if spec.get(name) is not None:
+                errors.append(FieldError.invalid(f"{path}.{name}", spec[name], "requires indexed completion mode"))
+        if spec.get("successPolicy") is not None:
+            why = "requires indexed completion mode"
+            errors.append(FieldError.invalid(f"{path}.successPolicy", spec["successPolicy"], why))
+    template = spec["template"]
+    labels = (template.get("metadata") or {}).get("labels") or {}
+    for value in labels.values():
+        for why in label_value(value):
+            wrong = why.replace("characters", "bytes") if why.startswith("must be no more") else why
+            errors.append(FieldError.invalid(f"{path}.template.labels", value, wrong))
+    where = f"{path}.template.spec.restartPolicy"
+    errors.extend(
+        error for error in validate_pod_spec(template["spec"], f"{path}.template.spec") if error.field != where
+    )
+    policy = template["spec"].get("restartPolicy", "")
+    if policy in ("Always", ""):
+        errors.append(FieldError.required(where, _RESTART_POLICIES[0]))
+    elif policy not in _RESTART_POLICIES[1]:
+        errors.append(FieldError.not_supported(where, policy, _RESTART_POLICIES[1]))
+    elif spec.get("podFailurePolicy") is not None and policy != "Never":
+        why = 'only "Never" is supported when podFailurePolicy is specified'
+        errors.append(FieldError.invalid(where, policy, why))
+    return errors
+
+
+def _validate_template_change(new: JSON, old: JSON) -> Errors:
+    """The template changes only while the job is suspended and has not started, and then only in where and on what
+    its pods run.
+    """
+    template, before = new["spec"]["template"], old["spec"]["template"]
+    if template == before:
+        return []
+    if old["spec"].get("suspend") and not (old.get("status") or {}).get("active"):
+        template, before = _without_scheduling(template), _without_scheduling(before)
+    return immutable("spec.template", template, before)
+
+
+def _without_scheduling(template: JSON) -> JSON:
+    spec = {key: value for key, value in template["spec"].items() if key not in _SCHEDULING}
+    affinity = {key: value for key, value in (spec.pop("affinity", None) or {}).items() if key != "nodeAffinity"}
+    if affinity:
+        spec["affinity"] = affinity
+    for name in ("containers", "initContainers"):
+        if spec.get(name):
+            spec[name] = [{key: value for key, value in each.items() if key != "resources"} for each in spec[name]]
+    metadata = {
+        key: value for key, value in (template.get("metadata") or {}).items() if key not in ("labels", "annotations")
+    }
+    return {**template, "metadata": metadata, "spec": spec}
+
+
+class CronJobs(Strategy):
+    def prepare_create(self, obj: JSON, ctx: Context) -> None:
+        _default_cron_job(obj)
+        super().prepare_create(obj, ctx)
+
+    def prepare_update(self, new: JSON, old: JSON, ctx: Context) -> None:
+        _default_cron_job(new)
+        super().prepare_update(new, old, ctx)
+
+    def validate_create(self, obj: JSON, ctx: Context) -> Errors:
+        errors = [*super().validate_create(obj, ctx), *_validate_cron_job(obj["spec"])]
+        name = obj["metadata"]["name"]
+        if len(name) > _MAX_NAME:
+            errors.append(FieldError.invalid("metadata.name", name, f"must be no more than {_MAX_NAME} characters"))
+        return errors
+
+    def validate_update(self, new: JSON, old: JSON, ctx: Context) -> Errors:
+        errors = super().validate_update(new, old, ctx)
+        if ctx.subresource is None and new["spec"] != old["spec"]:
+            errors.extend(_validate_cron_job(new["spec"]))
+        return errors
+
+
+def _default_cron_job(obj: JSON) -> None:
+    spec = obj.setdefault("spec", {})
+    spec["concurrencyPolicy"] = spec.get("concurrencyPolicy") or "Allow"
+    for name, value in (("suspend", False), ("successfulJobsHistoryLimit", 3), ("failedJobsHistoryLimit", 1)):
+        if spec.get(name) is None:
+            spec[name] = value
+    _default_template(spec.setdefault("jobTemplate", {}).setdefault("spec", {}))
+
+
+def _validate_cron_job(spec: JSON) -> Errors:
+    errors: Errors = []
+    schedule, zone, policy = spec.get("schedule", ""), spec.get("timeZone"), spec["concurrencyPolicy"]
+    if not schedule:
+        errors.append(FieldError.required("spec.schedule"))
+    else:
+        errors.extend(problems("spec.schedule", schedule, _schedule_problems(schedule)))
+    errors.extend(validate_negatives(spec, ("startingDeadlineSeconds",)))
+    if zone is not None:
+        errors.extend(problems("spec.timeZone", zone, _zone_problems(zone)))
+    if policy not in ("Allow", "Forbid", "Replace"):
+        errors.append(FieldError.not_supported("spec.concurrencyPolicy", policy, ("Allow", "Forbid", "Replace")))
+    errors.extend(validate_job_spec(spec["jobTemplate"]["spec"], "spec.jobTemplate.spec"))
+    errors.extend(validate_negatives(spec, ("successfulJobsHistoryLimit", "failedJobsHistoryLimit")))
+    return errors
+
+
+def _schedule_problems(schedule: str) -> tuple[str, ...]:
+    """What is wrong with the schedule; its fields are counted and their signs looked at, no more."""
+    if schedule.startswith("@"):
+        if schedule in _DESCRIPTORS or schedule.startswith("@every "):
+            return ()
+        return (f"unrecognized descriptor: {schedule}",)
+    fields = schedule.split()
+    if fields and fields[0].startswith(("TZ=", "CRON_TZ=")):
+        return ("cannot use TZ or CRON_TZ in schedule, use timeZone field instead",)
+    if len(fields) != 5:
+        return (f"expected exactly 5 fields, found {len(fields)}: [{' '.join(fields)}]",)
+    bounds = ((0, 59), (0, 23), (1, 31), (1, 12), (0, 6))
+    for field, (low, high) in zip(fields, bounds, strict=True):
+        for part in field.split(","):
+            first = part.split("/")[0].split("-")[0]
+            if first.isdigit() and not low <= int(first) <= high:
+                return (f"value out of range ({first}): {part}",)
+    return ()
+
+
+def _zone_problems(zone: str) -> tuple[str, ...]:
+    if not zone:
+        return ("timeZone must be nil or non-empty string",)
+    if zone.lower() == "local":
+        return ("timeZone must be an explicit time zone as defined in https://www.iana.org/time-zones",)
+    try:
+        zoneinfo.ZoneInfo(zone)
+    except (KeyError, ValueError, OSError):
+        return (f"unknown time zone {zone}",)
+    return ()

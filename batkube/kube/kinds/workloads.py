@@ -1,0 +1,365 @@
+"""Deployments and their like: what makes pods from a template (`pkg/apis/apps`, `pkg/registry/apps`).
+
+Deployments, replica sets, stateful sets, daemon sets, replication controllers, pod templates, controller revisions.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from ..label_selectors import matches, validate_label_selector
+from ..metadata import Errors, immutable, validate_labels
+from ..status import FieldError
+from ..strategy import Context, Strategy
+from .pod_defaults import default_pod_template
+from .pod_validation import validate_pod_spec
+from .resource_lists import round_up
+
+JSON = dict[str, Any]
+
+NOT_NEGATIVE = "must be greater than or equal to 0"
+_MISMATCH = "`selector` does not match template `labels`"
+_PERCENT = re.compile(r"[0-9]+%", re.ASCII)
+_STATEFUL_MUTABLE = (
+    "replicas",
+    "ordinals",
+    "template",
+    "updateStrategy",
+    "revisionHistoryLimit",
+    "persistentVolumeClaimRetentionPolicy",
+    "minReadySeconds",
+)
+
+
+class Workload(Strategy):
+    """What they share: a template, a selector, a number of replicas."""
+
+    has_replicas = True
+    selector_immutable = True
+    word = ""  # what errors call the kind
+
+    def prepare_create(self, obj: JSON, ctx: Context) -> None:
+        self.default(obj)
+        super().prepare_create(obj, ctx)
+
+    def prepare_update(self, new: JSON, old: JSON, ctx: Context) -> None:
+        self.default(new)
+        super().prepare_update(new, old, ctx)
+
+    def default(self, obj: JSON) -> None:
+        """Fill in the kind's defaults."""
+        spec = obj.setdefault("spec", {})
+        default_pod_template(spec.setdefault("template", {}))
+        if self.has_replicas and spec.get("replicas") is None:
+            spec["replicas"] = 1
+
+    def validate_create(self, obj: JSON, ctx: Context) -> Errors:
+        return [*super().validate_create(obj, ctx), *self.validate_spec(obj["spec"])]
+
+    def validate_update(self, new: JSON, old: JSON, ctx: Context) -> Errors:
+        errors = super().validate_update(new, old, ctx)
+        if ctx.subresource == "status":
+            return [*errors, *validate_counts(new.get("status") or {}, "status")]
+        spec, before = new["spec"], old["spec"]
+        if spec != before:
+            errors.extend(self.validate_spec(spec))
+        if self.selector_immutable:
+            errors.extend(immutable("spec.selector", spec.get("selector"), before.get("selector")))
+        return errors
+
+    def validate_spec(self, spec: JSON) -> Errors:
+        errors = validate_negatives(spec, ("replicas", "minReadySeconds", "revisionHistoryLimit"))
+        errors.extend(self.validate_selector(spec))
+        errors.extend(validate_template(spec, "spec"))
+        return errors
+
+    def validate_selector(self, spec: JSON) -> Errors:
+        """The selector, and that it selects the template's pods."""
+        selector = spec.get("selector")
+        if selector is None:
+            labels = (spec["template"].get("metadata") or {}).get("labels")
+            return [
+                FieldError.required("spec.selector"),
+                FieldError.invalid("spec.template.metadata.labels", labels, _MISMATCH),
+            ]
+        errors = validate_label_selector(selector, "spec.selector")
+        if not selector.get("matchLabels") and not selector.get("matchExpressions"):
+            errors.append(FieldError.invalid("spec.selector", selector, f"empty selector is invalid for {self.word}"))
+        elif not errors:
+            errors.extend(validate_selected(selector, spec["template"]))
+        return errors
+
+
+def validate_selected(selector: JSON, template: JSON) -> Errors:
+    """The template has the labels that the selector asks for."""
+    labels = (template.get("metadata") or {}).get("labels")
+    if matches(selector, labels or {}):
+        return []
+    return [FieldError.invalid("spec.template.metadata.labels", labels, _MISMATCH)]
+
+
+def validate_template(spec: JSON, path: str, policies: tuple[str, ...] = ("Always",)) -> Errors:
+    """The template of a kind whose pods may have these restart policies."""
+    template = spec["template"]
+    errors = validate_labels((template.get("metadata") or {}).get("labels") or {}, f"{path}.template.metadata.labels")
+    errors.extend(validate_pod_spec(template["spec"], f"{path}.template.spec"))
+    policy = template["spec"].get("restartPolicy", "")
+    where = f"{path}.template.spec.restartPolicy"
+    if policy not in policies and not any(error.field == where for error in errors):
+        errors.append(FieldError.not_supported(where, policy, policies))
+    return errors
+
+
+def validate_negatives(spec: JSON, names: tuple[str, ...], path: str = "spec") -> Errors:
+    """Numbers that are none below zero."""
+    return [
+        FieldError.invalid(f"{path}.{name}", spec[name], NOT_NEGATIVE) for name in names if (spec.get(name) or 0) < 0
+    ]
+
+
+def validate_counts(status: JSON, path: str) -> Errors:
+    """A status counts things."""
+    return [
+        FieldError.invalid(f"{path}.{name}", value, NOT_NEGATIVE)
+        for name, value in status.items()
+        if isinstance(value, int) and value < 0
+    ]
+
+
+class Deployments(Workload):
+    word = "deployment"
+
+    def default(self, obj: JSON) -> None:
+        super().default(obj)
+        spec = obj["spec"]
+        strategy = spec.setdefault("strategy", {})
+        strategy["type"] = strategy.get("type") or "RollingUpdate"
+        if strategy["type"] == "RollingUpdate":
+            rolling = strategy.get("rollingUpdate") or {}
+            for name in ("maxUnavailable", "maxSurge"):
+                if rolling.get(name) is None:
+                    rolling[name] = "25%"
+            strategy["rollingUpdate"] = rolling
+        _default_absent(spec, revisionHistoryLimit=10, progressDeadlineSeconds=600)
+
+    def prepare_update(self, new: JSON, old: JSON, ctx: Context) -> None:
+        super().prepare_update(new, old, ctx)
+        if ctx.subresource is None and new["metadata"].get("generation") == old["metadata"].get("generation"):
+            # Annotations of a deployment are copied to its replica sets: they count as its spec.
+            if new["metadata"].get("annotations") != old["metadata"].get("annotations"):
+                new["metadata"]["generation"] = old["metadata"].get("generation", 0) + 1
+
+    def validate_spec(self, spec: JSON) -> Errors:
+        errors = super().validate_spec(spec)
+        strategy = spec["strategy"]
+        if strategy["type"] == "Recreate":
+            if strategy.get("rollingUpdate") is not None:
+                why = "may not be specified when strategy `type` is 'Recreate'"
+                errors.append(FieldError.forbidden("spec.strategy.rollingUpdate", why))
+        elif strategy["type"] != "RollingUpdate":
+            errors.append(
+                FieldError.not_supported("spec.strategy.type", strategy["type"], ("Recreate", "RollingUpdate"))
+            )
+        else:
+            errors.extend(_validate_rolling(strategy["rollingUpdate"], "spec.strategy.rollingUpdate"))
+        if spec["progressDeadlineSeconds"] <= (spec.get("minReadySeconds") or 0):
+            why = "must be greater than minReadySeconds"
+            errors.append(FieldError.invalid("spec.progressDeadlineSeconds", spec["progressDeadlineSeconds"], why))
+        return errors
+
+
+def _default_absent(spec: JSON, **defaults: Any) -> None:
+    for name, value in defaults.items():
+        if spec.get(name) is None:
+            spec[name] = value
+
+
+def _validate_rolling(rolling: JSON, path: str) -> Errors:
+    errors: Errors = []
+    for name in ("maxUnavailable", "maxSurge"):
+        errors.extend(validate_share(rolling[name], f"{path}.{name}"))
+    if not errors and _share(rolling["maxUnavailable"]) == 0 and _share(rolling["maxSurge"]) == 0:
+        why = "may not be 0 when `maxSurge` is 0"
+        errors.append(FieldError.invalid(f"{path}.maxUnavailable", rolling["maxUnavailable"], why))
+    return errors
+
+
+def validate_share(value: int | str, path: str) -> Errors:
+    """A number or a percentage."""
+    if isinstance(value, str):
+        if not _PERCENT.fullmatch(value):
+            why = "a valid percent string must be a numeric string followed by an ending '%' "
+            example = "(e.g. '1%',  or '93%', regex used for validation is '[0-9]+%')"
+            return [FieldError.invalid(path, value, why + example)]
+        return []
+    return [FieldError.invalid(path, value, NOT_NEGATIVE)] if value < 0 else []
+
+
+def _share(value: int | str) -> int:
+    return int(value.rstrip("%")) if isinstance(value, str) else value
+
+
+class ReplicaSets(Workload):
+    word = "replicaset"
+    selectable_fields = frozenset(("status.replicas",))
+
+    def field_labels(self, obj: JSON) -> dict[str, str]:
+        return {"status.replicas": str((obj.get("status") or {}).get("replicas", 0))}
+
+
+class StatefulSets(Workload):
+    word = "statefulset"
+    selector_immutable = False  # a case of its own error
+
+    def default(self, obj: JSON) -> None:
+        super().default(obj)
+        spec = obj["spec"]
+        spec["podManagementPolicy"] = spec.get("podManagementPolicy") or "OrderedReady"
+        strategy = spec.setdefault("updateStrategy", {})
+        if not strategy.get("type"):
+            strategy["type"] = "RollingUpdate"
+            strategy.setdefault("rollingUpdate", {})
+        if strategy["type"] == "RollingUpdate" and strategy.get("rollingUpdate") is not None:
+            _default_absent(strategy["rollingUpdate"], partition=0)
+        policy = spec.get("persistentVolumeClaimRetentionPolicy") or {}
+        for name in ("whenDeleted", "whenScaled"):
+            policy[name] = policy.get(name) or "Retain"
+        spec["persistentVolumeClaimRetentionPolicy"] = policy
+        _default_absent(spec, revisionHistoryLimit=10)
+        for claim in spec.get("volumeClaimTemplates") or ():
+            claim["kind"], claim["apiVersion"] = "PersistentVolumeClaim", "v1"
+            claim_spec = claim.setdefault("spec", {})
+            claim_spec["volumeMode"] = claim_spec.get("volumeMode") or "Filesystem"
+            for which in ("limits", "requests"):
+                round_up((claim_spec.get("resources") or {}).get(which))
+            claim["status"] = {"phase": "Pending"}
+
+    def validate_spec(self, spec: JSON) -> Errors:
+        errors = super().validate_spec(spec)
+        if spec["podManagementPolicy"] not in ("OrderedReady", "Parallel"):
+            why = "must be 'OrderedReady' or 'Parallel'"
+            errors.append(FieldError.invalid("spec.podManagementPolicy", spec["podManagementPolicy"], why))
+        return errors
+
+    def validate_update(self, new: JSON, old: JSON, ctx: Context) -> Errors:
+        errors = super().validate_update(new, old, ctx)
+        if ctx.subresource == "status":
+            return errors
+        fixed = [
+            {key: value for key, value in obj["spec"].items() if key not in _STATEFUL_MUTABLE} for obj in (new, old)
+        ]
+        if fixed[0] != fixed[1]:
+            names = ", ".join(f"'{name}'" for name in _STATEFUL_MUTABLE[:-1]) + f" and '{_STATEFUL_MUTABLE[-1]}'"
+            why = f"updates to statefulset spec for fields other than {names} are forbidden"
+            errors.append(FieldError.forbidden("spec", why))
+        return errors
+
+
+class DaemonSets(Workload):
+    word = "daemonset"
+    has_replicas = False
+
+    def default(self, obj: JSON) -> None:
+        super().default(obj)
+        spec = obj["spec"]
+        strategy = spec.setdefault("updateStrategy", {})
+        strategy["type"] = strategy.get("type") or "RollingUpdate"
+        if strategy["type"] == "RollingUpdate":
+            rolling = strategy.get("rollingUpdate") or {}
+            _default_absent(rolling, maxUnavailable=1, maxSurge=0)
+            strategy["rollingUpdate"] = rolling
+        _default_absent(spec, revisionHistoryLimit=10)
+
+    def prepare_create(self, obj: JSON, ctx: Context) -> None:
+        super().prepare_create(obj, ctx)
+        annotations = obj["metadata"].get("annotations") or {}
+        obj["metadata"]["annotations"] = {**annotations, _TEMPLATE_GENERATION: "1"}
+
+    def prepare_update(self, new: JSON, old: JSON, ctx: Context) -> None:
+        super().prepare_update(new, old, ctx)
+        if ctx.subresource is not None:
+            return
+        generation = (old["metadata"].get("annotations") or {}).get(_TEMPLATE_GENERATION, "0")
+        if new["spec"].get("template") != old["spec"].get("template"):
+            generation = str(int(generation) + 1) if generation.isdigit() else "1"
+        annotations = new["metadata"].get("annotations") or {}
+        new["metadata"]["annotations"] = {**annotations, _TEMPLATE_GENERATION: generation}
+
+
+_TEMPLATE_GENERATION = "deprecated.daemonset.template.generation"
+
+
+class ReplicationControllers(Workload):
+    word = "replicationcontroller"
+    selector_immutable = False
+    orphans_by_default = True
+    selectable_fields = frozenset(("status.replicas",))
+
+    def default(self, obj: JSON) -> None:
+        spec = obj.setdefault("spec", {})
+        if spec.get("replicas") is None:
+            spec["replicas"] = 1
+        template = spec.get("template")
+        if template is None:
+            spec.pop("template", None)
+            return
+        default_pod_template(template)
+        labels = (template.get("metadata") or {}).get("labels")
+        if labels:
+            spec["selector"] = spec.get("selector") or dict(labels)
+            obj["metadata"]["labels"] = obj["metadata"].get("labels") or dict(labels)
+
+    def validate_spec(self, spec: JSON) -> Errors:
+        errors = validate_negatives(spec, ("minReadySeconds",))
+        selector = spec.get("selector") or {}
+        if not selector:
+            errors.append(FieldError.required("spec.selector"))
+        errors.extend(validate_negatives(spec, ("replicas",)))
+        if spec.get("template") is None:
+            return [*errors, FieldError.required("spec.template")]
+        if selector:
+            errors.extend(validate_selected({"matchLabels": selector}, spec["template"]))
+        return [*errors, *validate_template(spec, "spec")]
+
+    def field_labels(self, obj: JSON) -> dict[str, str]:
+        return {"status.replicas": str((obj.get("status") or {}).get("replicas", 0))}
+
+
+class PodTemplates(Strategy):
+    """A template that lies around on its own."""
+
+    def prepare_create(self, obj: JSON, ctx: Context) -> None:
+        default_pod_template(obj.setdefault("template", {}))
+        obj["metadata"]["generation"] = 1
+
+    def validate_create(self, obj: JSON, ctx: Context) -> Errors:
+        return [*super().validate_create(obj, ctx), *validate_pod_spec(obj["template"]["spec"], "template.spec")]
+
+    def prepare_update(self, new: JSON, old: JSON, ctx: Context) -> None:
+        default_pod_template(new.setdefault("template", {}))
+        if new["template"] != old.get("template"):
+            new["metadata"]["generation"] = old["metadata"].get("generation", 0) + 1
+
+    def validate_update(self, new: JSON, old: JSON, ctx: Context) -> Errors:
+        return [*super().validate_update(new, old, ctx), *validate_pod_spec(new["template"]["spec"], "template.spec")]
+
+
+class ControllerRevisions(Strategy):
+    """Snapshots of templates, never changed."""
+
+    counts_generation = False
+
+    def validate_create(self, obj: JSON, ctx: Context) -> Errors:
+        errors = super().validate_create(obj, ctx)
+        if obj.get("data") is None:
+            errors.append(FieldError.required("data", "data is mandatory"))
+        if obj.get("revision", 0) < 0:
+            errors.append(FieldError.invalid("revision", obj["revision"], NOT_NEGATIVE))
+        return errors
+
+    def validate_update(self, new: JSON, old: JSON, ctx: Context) -> Errors:
+        errors = super().validate_update(new, old, ctx)
+        if new.get("data") != old.get("data") or new.get("revision") != old.get("revision"):
+            errors.append(FieldError.invalid("data", new.get("data"), "field is immutable"))
+        return errors
