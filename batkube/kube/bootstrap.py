@@ -1,9 +1,10 @@
-"""What every cluster has from the start: the namespaces and priority classes that the real server creates
+"""What every cluster has from the start: the namespaces, priority classes and the service that the real server creates
 itself.
 """
 
 from __future__ import annotations
 
+import copy
 from typing import Any
 
 from .api import Api
@@ -20,6 +21,9 @@ def bootstrap(api: Api) -> None:
     for name in NAMESPACES:
         if api.store.get(namespaces.storage, "", name) is None:
             create(api, namespaces, "", {"metadata": {"name": name}})
+    services = api.registry.named("services")
+    if api.store.get(services.storage, "default", "kubernetes") is None:
+        create(api, services, "default", copy.deepcopy(_API_SERVICE))
     classes = api.registry.named("priorityclasses.scheduling.k8s.io")
     for name, value, what in (
         ("system-cluster-critical", 2_000_000_000, "cluster"),
@@ -30,6 +34,11 @@ def bootstrap(api: Api) -> None:
             create(api, classes, "", {"metadata": {"name": name}, "value": value, "description": description})
 
 
+# The service by which pods find the API server.
+_API_SERVICE: JSON = {
+    "metadata": {"name": "kubernetes", "labels": {"component": "apiserver", "provider": "kubernetes"}},
+    "spec": {"ports": [{"name": "https", "port": 443, "targetPort": 6443}]},
+}
 _WHERE = {
     "cluster": "run in the cluster, but can be moved to another node if necessary.",
     "node": "not be moved from their current node.",

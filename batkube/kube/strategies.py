@@ -12,8 +12,10 @@ from .kinds.eviction import evict
 from .kinds.jobs import CronJobs, Jobs
 from .kinds.leases import Leases
 from .kinds.namespaces import Namespaces
+from .kinds.network import Endpoints, EndpointSlices, NetworkPolicies, Services
 from .kinds.nodes import Nodes
 from .kinds.pod_connections import connect, log, proxy
+from .kinds.pod_subresources import write_part
 from .kinds.pods import Pods
 from .kinds.scale import scale
 from .kinds.storage_classes import StorageClasses, VolumeAttributesClasses
@@ -38,10 +40,13 @@ STRATEGIES: Mapping[str, Strategy] = {
     "csistoragecapacities.storage.k8s.io": csi.CSIStorageCapacities(),
     "daemonsets.apps": DaemonSets(),
     "deployments.apps": Deployments(),
+    "endpoints": Endpoints(),
+    "endpointslices.discovery.k8s.io": EndpointSlices(),
     "events": Events(),
     "jobs.batch": Jobs(),
     "leases.coordination.k8s.io": Leases(),
     "namespaces": Namespaces(),
+    "networkpolicies.networking.k8s.io": NetworkPolicies(),
     "nodes": Nodes(),
     "persistentvolumeclaims": VolumeClaims(),
     "persistentvolumes": Volumes(),
@@ -49,6 +54,7 @@ STRATEGIES: Mapping[str, Strategy] = {
     "podtemplates": PodTemplates(),
     "replicasets.apps": ReplicaSets(),
     "replicationcontrollers": ReplicationControllers(),
+    "services": Services(),
     "statefulsets.apps": StatefulSets(),
     "storageclasses.storage.k8s.io": StorageClasses(),
     "volumeattachments.storage.k8s.io": csi.VolumeAttachments(),
@@ -60,11 +66,13 @@ ACTIONS: Mapping[tuple[str, str], Action] = {
     ("deployments.apps", "scale"): scale,
     ("pods", "attach"): connect,
     ("pods", "binding"): bind,
+    ("pods", "ephemeralcontainers"): write_part,
     ("pods", "eviction"): evict,
     ("pods", "exec"): connect,
     ("pods", "log"): log,
     ("pods", "portforward"): connect,
     ("pods", "proxy"): proxy,
+    ("pods", "resize"): write_part,
     ("replicasets.apps", "scale"): scale,
     ("replicationcontrollers", "scale"): scale,
     ("statefulsets.apps", "scale"): scale,
