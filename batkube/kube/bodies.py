@@ -49,8 +49,8 @@ def decode(
         what = "array" if isinstance(parsed, list) else "string" if isinstance(parsed, str) else "number"
         raise _unrecognised(wanted, data, f"json: cannot unmarshal {what} into Go value of type struct")
     obj = with_type_meta(parsed, data, wanted, api_version, resource.custom and not subresource)
-    if validation == "Strict" and kind_type == JSON_TYPE:
-        _check_duplicates(data, wanted, api_version)
+    if validation != "Ignore" and kind_type == JSON_TYPE and data.count(b'":') != _keys(parsed):
+        _check_duplicates(data, wanted, api_version, validation, warnings)
     return typed.decode(resource, obj, validation, warnings, (obj["apiVersion"], wanted))
 
 
@@ -79,20 +79,31 @@ def with_type_meta(parsed: JSON, data: bytes, kind: str, api_version: str, custo
     return {**parsed, "kind": kind, "apiVersion": api_version}
 
 
-def _check_duplicates(data: bytes, kind: str, api_version: str) -> None:
-    """Of a key twice in an object the last counts; a strict client wants to be told."""
+def _keys(value: Any) -> int:
+    """How many keys all objects in the value have. As many `":` are in its JSON, if no key stands twice and no text
+    has one.
+    """
+    if isinstance(value, dict):
+        return len(value) + sum(_keys(item) for item in value.values() if isinstance(item, dict | list))
+    return sum(_keys(item) for item in value if isinstance(item, dict | list))
+
+
+def _check_duplicates(data: bytes, kind: str, api_version: str, validation: str, warnings: list[str] | None) -> None:
+    """Of a key twice in an object the last counts; a strict client is refused, others are warned."""
     found: list[str] = []
 
     def pairs(items: list[tuple[str, Any]]) -> JSON:
         result = dict(items)
         if len(result) < len(items):
             keys = [key for key, _ in items]
-            found.extend(key for key in result if keys.count(key) > 1)
+            found.extend(f"duplicate field {quote(key)}" for key in result if keys.count(key) > 1)
         return result
 
     json.loads(data, object_pairs_hook=pairs)
-    if found:
-        raise typed.strict_error(kind, api_version, [f"duplicate field {quote(key)}" for key in found])
+    if found and validation == "Strict":
+        raise typed.strict_error(kind, api_version, found)
+    if warnings is not None:
+        warnings.extend(found)
 
 
 def decode_delete_options(data: bytes, content_type: str) -> JSON | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from . import discovery, openapi
@@ -19,9 +20,11 @@ HEALTH_CHECKS = frozenset(("ping", "log", "etcd", "poststarthook"))
 class Documents:
     """Answers requests for paths that name no resource."""
 
-    def __init__(self, registry: Registry, version: str) -> None:
+    def __init__(self, registry: Registry, version: str, metrics: Callable[[], str]) -> None:
+        """`metrics` gives the text of /metrics."""
         self._registry = registry
         self._version = version
+        self._metrics = metrics
 
     def __call__(self, parts: list[str], method: str, accept: str, query: Query) -> Answer:
         first = parts[0]
@@ -34,6 +37,8 @@ class Documents:
         if first == "version" and len(parts) == 1:
             self._only_get(method)
             return answer_json(200, version_info(self._version))
+        if first == "metrics" and len(parts) == 1:
+            return answer_text(200, self._metrics())
         if first in ("api", "apis") and len(parts) <= 3:
             self._only_get(method)
             return discovery.answer(self._registry, parts, accept)

@@ -129,6 +129,9 @@ class Endpoint:
                 else:
                     await watcher.wait()
             await send({"type": "http.response.body", "body": b""})
+        except Exception:
+            logger.exception("a watch failed")
+            raise
         finally:
             for timer in timers:
                 timer.cancel()

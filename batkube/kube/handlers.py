@@ -74,7 +74,7 @@ def handle(api: Api, request: Request) -> Result:
     deprecation = api.strategy(target.resource).deprecation(target.resource.version)
     if deprecation:
         request.warnings.append(deprecation)
-    if target.subresource and target.subresource != "status":
+    if target.subresource and not _is_part(api, target):
         return _action(api, request, target.subresource)
     if (target.resource.storage, "") in api.actions:
         return _action(api, request, "")
@@ -89,6 +89,16 @@ def handle(api: Api, request: Request) -> Result:
     if verb not in _verbs_of(target):
         raise ApiError.method_not_allowed()
     return handler(api, request)
+
+
+def _is_part(api: Api, target: Target) -> bool:
+    """The subresource is a part of the object, read and written as the object is (status, resize, finalize), and no
+    action.
+    """
+    if (target.resource.storage, target.subresource) in api.actions:
+        return False
+    kind = target.resource.subresources[target.subresource].kind
+    return target.subresource == "status" or kind == target.resource.kind
 
 
 def _verbs_of(target: Target) -> tuple[str, ...]:
@@ -109,18 +119,18 @@ def verb_of(request: Request) -> str:
     return {"POST": "create", "PUT": "update", "PATCH": "patch"}.get(request.method, request.method.lower())
 
 
-def form_of(resource: ResourceType, accepted: Accepted, query: Query) -> Form:
+def form_of(api: Api, resource: ResourceType, accepted: Accepted, query: Query) -> Form:
     """The form in which the client wants objects of the resource."""
     if not accepted.form:
         return object_form(resource)
     if accepted.form == "Table":
-        return table_form(resource, accepted.form_version, query.get("includeObject", ""))
+        return table_form(resource, accepted.form_version, query.get("includeObject", ""), api.clock.now)
     return metadata_form(accepted.form_version)
 
 
-def _sent(request: Request, code: int, version: Version) -> Answer:
+def _sent(api: Api, request: Request, code: int, version: Version) -> Answer:
     accepted = request.accepted()
-    data = form_of(request.target.resource, accepted, request.query).one(version)
+    data = form_of(api, request.target.resource, accepted, request.query).one(version)
     return answer_bytes(code, data, accepted, request.warnings)
 
 
@@ -129,7 +139,7 @@ def _get(api: Api, request: Request) -> Result:
     request.accepted()
     if target.watch:
         return _watch(api, request)
-    return _sent(request, 200, api.stored(target.resource, target.namespace, target.name))
+    return _sent(api, request, 200, api.stored(target.resource, target.namespace, target.name))
 
 
 def _list(api: Api, request: Request) -> Result:
@@ -139,7 +149,7 @@ def _list(api: Api, request: Request) -> Result:
     accepted = request.accepted()
     options = ListOptions.of(api, target.resource, target.namespace, request.query)
     page = list_page(api, target.resource, options)
-    form = form_of(target.resource, accepted, request.query)
+    form = form_of(api, target.resource, accepted, request.query)
     data = form.many(page.versions, ListMeta(page.revision, page.continue_token, page.remaining))
     return answer_bytes(200, data, accepted, request.warnings)
 
@@ -150,7 +160,7 @@ def _watch(api: Api, request: Request) -> Stream:
     options = ListOptions.of(api, target.resource, target.namespace, request.query, watch=True)
     if target.name:
         options = options.of_object(target.name)
-    form = form_of(target.resource, accepted, request.query)
+    form = form_of(api, target.resource, accepted, request.query)
     return Stream(watch(api, target.resource, options, form), options.timeout_seconds)
 
 
@@ -160,7 +170,7 @@ def _create(api: Api, request: Request) -> Answer:
     options = WriteOptions.of(request.query, "CreateOptions", request.client)
     obj = _decoded(request, options)
     version = create(api, target.resource, target.namespace, obj, options, request.warnings)
-    return _sent(request, 201, version)
+    return _sent(api, request, 201, version)
 
 
 def _update(api: Api, request: Request) -> Answer:
@@ -178,7 +188,7 @@ def _update(api: Api, request: Request) -> Answer:
         target.subresource or None,
         request.warnings,
     )
-    return _sent(request, 201 if created else 200, version)
+    return _sent(api, request, 201 if created else 200, version)
 
 
 def _patch(api: Api, request: Request) -> Answer:
@@ -196,7 +206,7 @@ def _patch(api: Api, request: Request) -> Answer:
         target.subresource or None,
         request.warnings,
     )
-    return _sent(request, 201 if created else 200, version)
+    return _sent(api, request, 201 if created else 200, version)
 
 
 def _delete(api: Api, request: Request) -> Answer:
@@ -205,7 +215,7 @@ def _delete(api: Api, request: Request) -> Answer:
     options = DeleteOptions.of(bodies.decode_delete_options(request.body, request.content_type), request.query)
     version, gone = delete(api, target.resource, target.namespace, target.name, options, request.warnings)
     if not gone or api.strategy(target.resource).answers_deleted_object:
-        return _sent(request, 200, version)
+        return _sent(api, request, 200, version)
     resource = target.resource
     details = {"name": target.name}
     if resource.group:
@@ -220,7 +230,7 @@ def _delete_collection(api: Api, request: Request) -> Answer:
     how = DeleteOptions.of(bodies.decode_delete_options(request.body, request.content_type), request.query)
     options = ListOptions.of(api, target.resource, target.namespace, request.query)
     page = delete_collection(api, target.resource, options, how)
-    form = form_of(target.resource, accepted, request.query)
+    form = form_of(api, target.resource, accepted, request.query)
     data = form.many(page.versions, ListMeta(page.revision, page.continue_token, page.remaining))
     return answer_bytes(200, data, accepted, request.warnings)
 

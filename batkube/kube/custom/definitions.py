@@ -297,6 +297,7 @@ def _resource(version: JSON, served: ServedVersion, spec: JSON) -> ResourceType:
         short_names=tuple(names.get("shortNames") or ()),
         categories=tuple(names.get("categories") or ()),
         subresources=subresources,
+        printer_columns=tuple(version.get("additionalPrinterColumns") or ()),
         custom=True,
     )
 

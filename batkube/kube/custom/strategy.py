@@ -45,7 +45,7 @@ class CustomStrategy(Strategy):
 
     def validate_create(self, obj: JSON, ctx: Context) -> list[FieldError]:
         version = self.versions[ctx.resource.version]
-        return schemas.validate(version.schema, _content(obj), "")
+        return super().validate_create(obj, ctx) + schemas.validate(version.schema, _content(obj), "")
 
     def prepare_update(self, new: JSON, old: JSON, ctx: Context) -> None:
         version = self.versions[ctx.resource.version]
