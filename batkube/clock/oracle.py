@@ -16,6 +16,7 @@ import asyncio
 import os
 import time
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from batkube.clock.pause import FinePause
@@ -79,11 +80,12 @@ class IdleOracle:
         """
         return self._counted(self._first_look() or self._server.look() or self._second_look() or IDLE)
 
-    async def at_rest(self, *, timeout: float | None) -> Verdict:
+    async def at_rest(self, *, timeout: float | None, meanwhile: Callable[[], None] = lambda: None) -> Verdict:
         """Wait until all is idle; then the verdict says so.
 
         Else it says why not: a process has ended, or ``timeout`` (real seconds) is over. The event loop goes on
-        meanwhile. The longer it takes, the rarer the looks: they add an eighth at most.
+        meanwhile, and ``meanwhile`` is called now and then. The longer it takes, the rarer the looks: they add an
+        eighth at most.
         """
         start = time.perf_counter()
         try:
@@ -94,11 +96,20 @@ class IdleOracle:
                 if verdict.idle or verdict.gone or (timeout is not None and waited >= timeout):
                     self.counts.rests += verdict.idle
                     return verdict
+                meanwhile()
                 await self._pause.sleep(min(max(waited / 8, SHORTEST_PAUSE), LONGEST_PAUSE))
         finally:
             waited = time.perf_counter() - start
             self.counts.waited += waited
             self.counts.longest_wait = max(self.counts.longest_wait, waited)
+
+    def threads(self) -> list[Thread]:
+        """All threads that were looked at, as the last look found them."""
+        return list(self._tree.threads())
+
+    def untouched(self) -> bool:
+        """Whether all threads have slept since the last look, which must have found rest."""
+        return self._second_look() is None
 
     def close(self) -> None:
         """Let go of all files and sockets."""

@@ -1,0 +1,39 @@
+"""As much of the ELF format as is needed: whether a program is Go's, and what symbols an image offers."""
+
+import mmap
+import struct
+from pathlib import Path
+
+_BUILD_INFO = b"\xff Go buildinf:"
+"""At the start of the section .go.buildinfo that every Go program has since 1.13 (debug/buildinfo)."""
+_DT_STRTAB, _DT_SYMTAB = 5, 6
+_PT_DYNAMIC = 2
+
+
+def is_go_program(path: Path) -> bool:
+    """Whether the file is a 64-bit ELF program that Go has built. False also for scripts and what cannot be read."""
+    try:
+        with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
+            return data[:5] == b"\x7fELF\x02" and data.find(_BUILD_INFO) >= 0
+    except (OSError, ValueError):
+        return False
+
+
+def dynamic_symbols(image: bytes) -> dict[str, int]:
+    """Offsets of the symbols of a shared object whose addresses are offsets into ``image``, as a vDSO's are."""
+    (headers,) = struct.unpack_from("<Q", image, 32)
+    (count,) = struct.unpack_from("<H", image, 56)
+    tables: dict[int, int] = {}
+    for at in range(headers, headers + 56 * count, 56):
+        kind, _, offset = struct.unpack_from("<IIQ", image, at)
+        if kind == _PT_DYNAMIC:
+            while (entry := struct.unpack_from("<qQ", image, offset))[0]:
+                tables[entry[0]] = entry[1]
+                offset += 16
+    # The tables of a vDSO follow one another: the symbols end where their names begin.
+    names = tables[_DT_STRTAB]
+    symbols = {}
+    for at in range(tables[_DT_SYMTAB], names - 23, 24):
+        name, _, _, _, value = struct.unpack_from("<IBBHQ", image, at)
+        symbols[image[names + name : image.index(b"\0", names + name)].decode()] = value
+    return symbols

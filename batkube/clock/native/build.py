@@ -1,0 +1,43 @@
+"""Build the stand-in vDSO: ``python -m batkube.clock.native.build`` writes the image that is kept in the repository.
+
+The image is machine code without relocations, the same for all programs of an architecture. Which bytes a compiler
+makes depends on its version; a test builds it anew and compares what both do.
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+HERE = Path(__file__).parent
+IMAGE = HERE / "vdso-x86_64.so"
+
+_FLAGS = (
+    "-O2 -fPIC -fno-stack-protector -fno-asynchronous-unwind-tables -fcf-protection=none -mno-sse",
+    "-Wall -Wextra -Werror",
+    "-nostdlib -shared -s -Wl,--hash-style=both -Wl,-soname,linux-vdso.so.1 -Wl,--build-id=none -Wl,-z,noexecstack",
+    "-Wl,-z,max-page-size=4096 -Wl,--no-undefined",
+)
+
+
+def compiler() -> str | None:
+    """The C compiler: ``$CC``, gcc or cc."""
+    return next((found for name in (os.environ.get("CC"), "gcc", "cc") if name and (found := shutil.which(name))), None)
+
+
+def build(target: Path) -> None:
+    """Compile the image. Raises OSError where there is no C compiler, CalledProcessError where it fails."""
+    command = compiler()
+    if command is None:
+        raise FileNotFoundError("no C compiler: neither $CC nor gcc nor cc")
+    script = f"-Wl,-T,{HERE / 'vdso.lds'}"
+    subprocess.run([command, *" ".join(_FLAGS).split(), script, "-o", str(target), str(HERE / "vdso.c")], check=True)
+
+
+if __name__ == "__main__":
+    try:
+        build(IMAGE)
+    except (OSError, subprocess.CalledProcessError) as error:
+        sys.exit(str(error))
+    print(f"{IMAGE}: {IMAGE.stat().st_size} bytes")

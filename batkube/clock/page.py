@@ -1,0 +1,90 @@
+"""The clock page: memory through which processes on the simulated clock read the time.
+
+Layout and reader: native/clock_page.h and native/vdso.c.
+"""
+
+import ctypes
+import mmap
+import os
+import time
+from pathlib import Path
+
+PAGE = 4096
+SIZE = 2 * PAGE
+"""Bytes: the clock, and the counter of its reads."""
+MAGIC = 0x314B4C434B544142
+
+_MEMORY = Path("/dev/shm")
+
+
+class _Clock(ctypes.Structure):
+    _fields_ = (
+        ("magic", ctypes.c_uint64),
+        ("sequence", ctypes.c_uint64),
+        ("realtime_ns", ctypes.c_int64),
+        ("monotonic_ns", ctypes.c_int64),
+    )
+
+
+class ClockPage:
+    """A clock that stands still unless it is set, except that each reading of it adds 1 ns.
+
+    So what happens in an order gets time stamps in that order. Times are nanoseconds: ``realtime`` since 1970,
+    ``monotonic`` as the processes' CLOCK_MONOTONIC, which starts at the host's.
+    """
+
+    def __init__(self, realtime: int) -> None:
+        """``realtime``: where the wall clock starts. Raises OSError where no memory can be had."""
+        fd = os.memfd_create("batkube-clock", os.MFD_CLOEXEC)
+        try:
+            os.ftruncate(fd, SIZE)
+            self._memory = mmap.mmap(fd, SIZE)
+        except BaseException:
+            os.close(fd)
+            raise
+        self._fd = fd
+        self._clock = _Clock.from_buffer(self._memory)
+        self._reads = ctypes.c_uint64.from_buffer(self._memory, PAGE)
+        self._clock.realtime_ns = realtime
+        # Not 0: Go refuses that, and timers of processes that started earlier must not lie in the future.
+        self._clock.monotonic_ns = time.monotonic_ns()
+        self._clock.magic = MAGIC
+
+    @property
+    def path(self) -> str:
+        """The file that processes map, as long as this process lives."""
+        return f"/proc/{os.getpid()}/fd/{self._fd}"
+
+    @property
+    def reads(self) -> int:
+        """How often the clock was read: as many nanoseconds were added."""
+        return int(self._reads.value)
+
+    @property
+    def monotonic(self) -> int:
+        """CLOCK_MONOTONIC as the last reader saw it."""
+        return int(self._clock.monotonic_ns) + self.reads
+
+    @property
+    def realtime(self) -> int:
+        """CLOCK_REALTIME as the last reader saw it."""
+        return int(self._clock.realtime_ns) + self.reads
+
+    def advance(self, nanoseconds: int) -> None:
+        """Move on. Raises ValueError for a step back."""
+        if nanoseconds < 0:
+            raise ValueError(f"the clock cannot go back by {-nanoseconds} ns")
+        clock = self._clock
+        # A seqlock: x86 keeps the order of stores, and each assignment here is one of 8 bytes.
+        clock.sequence += 1
+        clock.realtime_ns += nanoseconds
+        clock.monotonic_ns += nanoseconds
+        clock.sequence += 1
+
+    def close(self) -> None:
+        """Let go of the memory; processes keep theirs."""
+        if self._fd >= 0:
+            del self._clock, self._reads
+            self._memory.close()
+            os.close(self._fd)
+            self._fd = -1

@@ -1,0 +1,97 @@
+"""A process of ours in the event loop's care, without a thread and without the loop's child watcher.
+
+The loop's own subprocesses won't do: to hold a process at its exec, nobody else may wait for it.
+"""
+
+import asyncio
+import ctypes
+import os
+import signal
+import subprocess
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import IO
+
+_PR_SET_PDEATHSIG = 1
+_libc = ctypes.CDLL(None, use_errno=True)
+
+
+class Process:
+    """Leader of a session of its own; killed when we end, whichever way."""
+
+    def __init__(
+        self,
+        argv: Sequence[str],
+        *,
+        env: Mapping[str, str] | None = None,
+        stdout: IO[bytes] | int | None = None,
+        cwd: Path | None = None,
+        pass_fds: Sequence[int] = (),
+        before_exec: Callable[[], None] = lambda: None,
+    ) -> None:
+        """Start ``argv`` inside a running event loop; standard error goes where ``stdout`` does.
+
+        ``before_exec`` runs in the child. Raises OSError where the program cannot be run.
+        """
+
+        def prepare() -> None:
+            _libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+            before_exec()
+
+        self._loop = asyncio.get_running_loop()
+        self._popen = subprocess.Popen(
+            list(argv),
+            stdin=subprocess.DEVNULL,
+            stdout=stdout,
+            stderr=subprocess.STDOUT,
+            env=None if env is None else dict(env),
+            cwd=cwd,
+            pass_fds=pass_fds,
+            start_new_session=True,
+            preexec_fn=prepare,
+        )
+        self._ended = self._loop.create_future()
+        self._pidfd = os.pidfd_open(self._popen.pid)
+        self._loop.add_reader(self._pidfd, self._on_end)
+
+    @property
+    def pid(self) -> int:
+        """Its process id, also that of its session."""
+        return self._popen.pid
+
+    @property
+    def returncode(self) -> int | None:
+        """Exit code; negative for a signal; None while it runs."""
+        return self._popen.poll()
+
+    async def wait(self) -> int:
+        """Wait for its end; the exit code."""
+        return int(await asyncio.shield(self._ended))
+
+    def terminate(self) -> None:
+        """Ask it, and all in its session, to end."""
+        self._signal(signal.SIGTERM)
+
+    def kill(self) -> None:
+        """End it and all in its session."""
+        self._signal(signal.SIGKILL)
+
+    async def stop(self, patience: float = 5.0) -> int:
+        """``terminate``, after ``patience`` real seconds ``kill``; wait for its end."""
+        self.terminate()
+        with suppress(TimeoutError):
+            await asyncio.wait_for(self.wait(), patience)
+        self.kill()
+        return await self.wait()
+
+    def _signal(self, number: signal.Signals) -> None:
+        # The number stays the session's as long as any of its processes lives.
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(self.pid, number)
+
+    def _on_end(self) -> None:
+        self._loop.remove_reader(self._pidfd)
+        os.close(self._pidfd)
+        if not self._ended.done():
+            self._ended.set_result(self._popen.wait())

@@ -1,0 +1,115 @@
+"""The simulated clock and the processes that live by it.
+
+A step, as the caller drives it:
+
+    clock.set(now)                      # the processes see the new time; what is due wakes up
+    ...                                 # deliver the events of this date
+    verdict = await clock.at_rest()     # the processes react; the clock stands, or is nudged on a little
+    next = clock.next_deadline()        # when one of them would wake up by itself
+"""
+
+import time
+
+from batkube.clock import go
+from batkube.clock.oracle import IdleOracle
+from batkube.clock.page import ClockPage
+from batkube.clock.verdict import Verdict
+
+SECOND = 1_000_000_000
+NUDGE_AFTER = 0.01
+"""Real seconds that processes work until the clock is nudged on, and between two nudges."""
+NUDGE = 100_000
+"""Nanoseconds of simulated time, at first; twice as much after each ten, up to real speed.
+
+The Go runtime retries a lost preemption, and hands the CPU to another goroutine, by its clock alone: under one that
+stands still it can hang for good. A program that spins until time has passed gets through as well.
+"""
+
+
+class SimulatedClock:
+    """The time of processes started with it. Simulated seconds, from 0 at its making."""
+
+    def __init__(self, epoch: float, oracle: IdleOracle) -> None:
+        """``epoch``: what the processes' wall clock shows at simulated second 0, in Unix seconds.
+
+        ``oracle`` observes them; who starts one adds it there.
+        """
+        self.page = ClockPage(round(epoch * SECOND))
+        self.nudges = 0
+        self.nudged = 0.0
+        """Simulated seconds added by nudges."""
+        self.uncertain_jumps = 0
+        """Jumps during which a thread was awake: its sleep was computed a second time."""
+        self._oracle = oracle
+        self._start = self.page.monotonic
+        self._limit: int | None = None
+        self._poke_again = False
+
+    @property
+    def now(self) -> float:
+        """The simulated time that the processes saw last: what was set, and some nanoseconds for each reading."""
+        return self._elapsed() / SECOND
+
+    def set(self, now: float, *, limit: float | None = None) -> None:
+        """Jump to ``now``, unless it is later already, and wake what is due.
+
+        ``limit`` is the next date that is known: nudges never lead beyond. The processes should be at rest.
+        """
+        self._limit = None if limit is None else round(limit * SECOND)
+        step = round(now * SECOND) - self._elapsed()
+        if step <= 0:
+            return
+        self.page.advance(step)
+        if not self._oracle.untouched():
+            # It may have read the old time and gone to sleep on it: compute its sleep again at the next rest.
+            self._poke_again = True
+            self.uncertain_jumps += 1
+        go.poke(self._oracle.threads())
+
+    async def at_rest(self, *, timeout: float | None = None) -> Verdict:
+        """As the oracle's, the clock nudged on while the processes work. ``timeout`` is in real seconds."""
+        start = time.monotonic()
+        nudge = _Nudge(self, start)
+        while True:
+            left = None if timeout is None else start + timeout - time.monotonic()
+            verdict = await self._oracle.at_rest(timeout=left, meanwhile=nudge)
+            if not (verdict.idle and self._poke_again):
+                return verdict
+            self._poke_again = False
+            go.poke(self._oracle.threads())
+
+    def next_deadline(self) -> float | None:
+        """The simulated second at which a process would wake up by itself; None: none will. For processes at rest."""
+        left = go.next_timer(self._oracle.threads())
+        return None if left is None else (self._elapsed() + left) / SECOND
+
+    def close(self) -> None:
+        """Let go of the page."""
+        self.page.close()
+
+    def _elapsed(self) -> int:
+        return self.page.monotonic - self._start
+
+    def _move_on(self, step: int) -> None:
+        if self._limit is not None:
+            step = min(step, self._limit - self._elapsed())
+        if step > 0:
+            self.page.advance(step)
+            self.nudges += 1
+            self.nudged += step / SECOND
+
+
+class _Nudge:
+    """Moves the clock of processes that keep working, at first rarely noticed, at last at real speed."""
+
+    def __init__(self, clock: SimulatedClock, start: float) -> None:
+        self._move_on = clock._move_on
+        self._next = start + NUDGE_AFTER
+        self._count = 0
+
+    def __call__(self) -> None:
+        now = time.monotonic()
+        if now >= self._next:
+            self._next = now + NUDGE_AFTER
+            self._move_on(min(NUDGE << min(self._count // 10, 20), round(NUDGE_AFTER * SECOND)))
+            self._count += 1

@@ -1,0 +1,58 @@
+"""The stand-in vDSO: the code that gives a process the clock page's time instead of the kernel's."""
+
+import os
+import struct
+from functools import cache
+from pathlib import Path
+
+from batkube.clock.page import PAGE, SIZE
+from batkube.clock.ptrace import HeldProcess, TraceError
+
+IMAGE = Path(__file__).parent / "native" / "vdso-x86_64.so"
+
+_AT_NULL, _AT_SYSINFO_EHDR = 0, 33
+_MMAP, _MPROTECT, _CLOSE, _OPENAT = 9, 10, 3, 257
+_READ, _WRITE, _EXECUTE = 1, 2, 4
+_SHARED, _PRIVATE, _FIXED, _ANONYMOUS = 1, 2, 0x10, 0x20
+_AT_FDCWD = -100
+
+
+@cache
+def image() -> bytes:
+    """Its code, without relocations: it works wherever it is mapped, right above the two clock pages."""
+    return IMAGE.read_bytes()
+
+
+def install(process: HeldProcess, page: str) -> None:
+    """Map the clock page (a file) and the stand-in into the process, and let it be found where a vDSO is looked for.
+
+    Raises TraceError.
+    """
+    entry = _auxiliary_entry(process, _AT_SYSINFO_EHDR)
+    path = (process.registers.rsp - PAGE) & ~15
+    process.write(path, os.fsencode(page) + b"\0")
+    fd = process.call(_OPENAT, _AT_FDCWD, path, os.O_RDWR | os.O_CLOEXEC)
+    code = image()
+    code_size = -(-len(code) // PAGE) * PAGE
+    base = process.call(_MMAP, 0, SIZE + code_size, _READ | _WRITE, _PRIVATE | _ANONYMOUS, -1, 0)
+    process.call(_MMAP, base, PAGE, _READ, _SHARED | _FIXED, fd, 0)
+    process.call(_MMAP, base + PAGE, PAGE, _READ | _WRITE, _SHARED | _FIXED, fd, PAGE)
+    process.write(base + SIZE, code)
+    process.call(_MPROTECT, base + SIZE, code_size, _READ | _EXECUTE)
+    process.call(_CLOSE, fd)
+    process.write(entry, struct.pack("<Q", base + SIZE))
+
+
+def _auxiliary_entry(process: HeldProcess, wanted: int) -> int:
+    """Where the value of an entry of the auxiliary vector is. The stack at entry: argc, argv, 0, envp, 0, vector."""
+    at = process.registers.rsp
+    stack = process.read(at, 1 << 21)  # arguments and environment may be large
+    offset = 8 * (struct.unpack_from("<Q", stack)[0] + 2)
+    while struct.unpack_from("<Q", stack, offset)[0]:
+        offset += 8
+    offset += 8
+    while (key := struct.unpack_from("<Q", stack, offset)[0]) != wanted:
+        if key == _AT_NULL:
+            raise TraceError("the kernel gives it no vDSO")
+        offset += 16
+    return int(at + offset + 8)

@@ -1,0 +1,169 @@
+"""Unmodified Go programs on the simulated clock: their timers, and what a clock that stands still would hang."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from batkube.clock import go, simulated
+from batkube.clock.launch import launch
+from batkube.clock.oracle import IdleOracle
+from batkube.clock.simulated import SimulatedClock
+
+from .conftest import GoProgram
+from .test_oracle import Server, server  # noqa: F401
+
+EPOCH = 1_577_836_800.0  # 2020-01-01T00:00:00Z
+
+
+@pytest.fixture
+async def oracle(server: Server) -> AsyncIterator[IdleOracle]:  # noqa: F811
+    oracle = IdleOracle(server)
+    yield oracle
+    oracle.close()
+
+
+@pytest.fixture
+async def clock(oracle: IdleOracle) -> AsyncIterator[SimulatedClock]:
+    clock = SimulatedClock(EPOCH, oracle)
+    yield clock
+    clock.close()
+
+
+async def play(program: Path, clock: SimulatedClock, oracle: IdleOracle, out: Path) -> tuple[list[str], list[float]]:
+    """Run a program to its end, jumping from deadline to deadline; what it printed, and the jumps."""
+    jumps = []
+    with out.open("wb") as file:
+        process = await launch([str(program)], clock=clock, stdout=file)
+    try:
+        oracle.add(process.pid)
+        while True:
+            verdict = await clock.at_rest(timeout=20)
+            if verdict.gone:
+                break
+            assert verdict.idle, verdict.reason
+            deadline = clock.next_deadline()
+            assert deadline is not None
+            assert len(jumps) < 100
+            jumps.append(deadline)
+            clock.set(deadline)
+        assert await process.wait() == 0
+    finally:
+        process.kill()
+        await process.wait()
+    return lines_of(out), jumps
+
+
+def lines_of(out: Path) -> list[str]:
+    """What the program has printed."""
+    return out.read_text().splitlines()
+
+
+async def test_timers_fire_at_their_simulated_times(
+    clock: SimulatedClock, oracle: IdleOracle, go_program: GoProgram, tmp_path: Path
+) -> None:
+    lines, jumps = await play(go_program("timers"), clock, oracle, tmp_path / "out")
+    fired = [(round(float(line.split()[0]), 2), line.split()[1]) for line in lines]
+    assert sorted(fired) == [
+        (0.0, "func"), (0.0, "start"), (5.0, "sleep"), (30.0, "tick"), (60.0, "tick"), (90.0, "context"),
+        (90.0, "tick"), (120.0, "tick"), (36000.0, "after"),
+    ]  # fmt: skip
+    assert lines[0].split()[2] == "2020-01-01T00:00:00Z"
+    assert jumps == sorted(jumps)
+    assert 36000 <= clock.now < 36000.1
+
+
+@pytest.fixture
+async def started(
+    request: pytest.FixtureRequest, clock: SimulatedClock, oracle: IdleOracle, go_program: GoProgram, tmp_path: Path
+) -> AsyncIterator[Path]:
+    """The program ``timers`` with the test's arguments, just started; the file with what it prints."""
+    out = tmp_path / "out"
+    with out.open("wb") as file:
+        process = await launch([str(go_program("timers")), *getattr(request, "param", ())], clock=clock, stdout=file)
+    oracle.add(process.pid)
+    yield out
+    process.kill()
+    await process.wait()
+
+
+async def test_no_timer_fires_while_the_clock_stands(clock: SimulatedClock, started: Path) -> None:
+    assert (await clock.at_rest(timeout=20)).idle
+    before = lines_of(started)
+    await asyncio.sleep(0.1)  # much more than the 1.5 ms of its first timer
+    assert (await clock.at_rest(timeout=20)).idle
+    assert lines_of(started) == before
+
+
+async def test_without_the_poke_a_jump_wakes_nobody(
+    clock: SimulatedClock, started: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The ablation: the kernel counts real time, and knows nothing of the jump."""
+    await clock.at_rest(timeout=20)
+    clock.set(1.0)
+    await clock.at_rest(timeout=20)
+    with monkeypatch.context() as without:
+        without.setattr(go, "poke", lambda threads: None)
+        clock.set(7.0)
+        await clock.at_rest(timeout=20)
+        assert not any("sleep" in line for line in lines_of(started))
+    clock.set(8.0)
+    await clock.at_rest(timeout=20)
+    assert lines_of(started)[-1].split() == [f"{8.0:.6f}", "sleep"]
+
+
+async def test_a_thread_that_was_awake_during_the_jump_is_poked_again(
+    clock: SimulatedClock, oracle: IdleOracle, started: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await clock.at_rest(timeout=20)
+    pokes = []
+    monkeypatch.setattr(go, "poke", pokes.append)
+    monkeypatch.setattr(oracle, "untouched", lambda: True)
+    clock.set(1.0)
+    assert (await clock.at_rest(timeout=20)).idle
+    assert (len(pokes), clock.uncertain_jumps) == (1, 0)
+    monkeypatch.setattr(oracle, "untouched", lambda: False)
+    clock.set(2.0)
+    assert (await clock.at_rest(timeout=20)).idle
+    assert (len(pokes), clock.uncertain_jumps) == (3, 1)
+
+
+spinning = pytest.mark.parametrize("started", [("spin",)], indirect=True)
+
+
+@spinning
+async def test_a_program_that_waits_by_reading_the_clock_is_nudged_through(
+    clock: SimulatedClock, started: Path
+) -> None:
+    assert (await clock.at_rest(timeout=20)).gone
+    assert lines_of(started)[-1].split()[1] == "spun"
+    assert clock.nudges > 0
+    assert clock.nudged > 0
+
+
+@spinning
+async def test_without_nudges_it_never_comes_to_rest(
+    clock: SimulatedClock, started: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The ablation. What remains is 1 ns for each reading of the clock."""
+    monkeypatch.setattr(simulated, "NUDGE", 0)
+    verdict = await clock.at_rest(timeout=0.1)
+    assert not verdict.idle
+    assert not verdict.gone
+
+
+@spinning
+async def test_nudges_stop_at_the_next_known_date(clock: SimulatedClock, started: Path) -> None:
+    clock.set(0.001, limit=0.005)
+    assert not (await clock.at_rest(timeout=0.5)).idle
+    nanosecond = 1e-9
+    assert clock.now == pytest.approx(0.005, abs=clock.page.reads * nanosecond)
+
+
+async def test_the_clock_never_goes_back(clock: SimulatedClock) -> None:
+    clock.set(5.0)
+    clock.set(3.0)
+    assert clock.now == 5.0
+    with pytest.raises(ValueError, match="cannot go back by 1 ns"):
+        clock.page.advance(-1)
