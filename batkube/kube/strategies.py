@@ -7,6 +7,10 @@ from collections.abc import Mapping
 from . import conversion
 from .binding import bind
 from .kinds import csi, events
+from .kinds.claims import DeviceClasses, ResourceClaims, ResourceClaimTemplates, ResourceSlices
+from .kinds.claims import ResourceClaims, ResourceClaimTemplates
+from .kinds.config import ConfigMaps, Secrets
+from .kinds.devices import DeviceClasses, ResourceSlices
 from .kinds.events import Events
 from .kinds.eviction import evict
 from .kinds.jobs import CronJobs, Jobs
@@ -17,6 +21,7 @@ from .kinds.nodes import Nodes
 from .kinds.pod_connections import connect, log, proxy
 from .kinds.pod_subresources import write_part
 from .kinds.pods import Pods
+from .kinds.policy import DisruptionBudgets, PriorityClasses
 from .kinds.scale import scale
 from .kinds.storage_classes import StorageClasses, VolumeAttributesClasses
 from .kinds.volume_claims import VolumeClaims
@@ -33,6 +38,7 @@ from .kinds.workloads import (
 from .strategy import Action, Strategy
 
 STRATEGIES: Mapping[str, Strategy] = {
+    "configmaps": ConfigMaps(),
     "controllerrevisions.apps": ControllerRevisions(),
     "cronjobs.batch": CronJobs(),
     "csidrivers.storage.k8s.io": csi.CSIDrivers(),
@@ -40,6 +46,7 @@ STRATEGIES: Mapping[str, Strategy] = {
     "csistoragecapacities.storage.k8s.io": csi.CSIStorageCapacities(),
     "daemonsets.apps": DaemonSets(),
     "deployments.apps": Deployments(),
+    "deviceclasses.resource.k8s.io": DeviceClasses(),
     "endpoints": Endpoints(),
     "endpointslices.discovery.k8s.io": EndpointSlices(),
     "events": Events(),
@@ -50,10 +57,16 @@ STRATEGIES: Mapping[str, Strategy] = {
     "nodes": Nodes(),
     "persistentvolumeclaims": VolumeClaims(),
     "persistentvolumes": Volumes(),
+    "poddisruptionbudgets.policy": DisruptionBudgets(),
     "pods": Pods(),
     "podtemplates": PodTemplates(),
+    "priorityclasses.scheduling.k8s.io": PriorityClasses(),
     "replicasets.apps": ReplicaSets(),
     "replicationcontrollers": ReplicationControllers(),
+    "resourceclaims.resource.k8s.io": ResourceClaims(),
+    "resourceclaimtemplates.resource.k8s.io": ResourceClaimTemplates(),
+    "resourceslices.resource.k8s.io": ResourceSlices(),
+    "secrets": Secrets(),
     "services": Services(),
     "statefulsets.apps": StatefulSets(),
     "storageclasses.storage.k8s.io": StorageClasses(),

@@ -129,9 +129,7 @@ def validate_taints(taints: list[JSON], path: str) -> Errors:
     for index, taint in enumerate(taints):
         at = f"{path}[{index}]"
         key, value, effect = taint.get("key", ""), taint.get("value", ""), taint.get("effect", "")
-        errors += problems(f"{at}.key", key, qualified_name(key))
-        if wrong := label_value(value):
-            errors.append(FieldError.invalid(f"{at}.value", value, ";".join(wrong)))
+        errors += validate_taint_key_and_value(taint, at)
         if not effect:
             errors.append(FieldError.required(f"{at}.effect"))
         elif effect not in _EFFECTS:
@@ -141,6 +139,15 @@ def validate_taints(taints: list[JSON], path: str) -> Errors:
             why = f"Duplicate value: {shown}: taints must be unique by key and effect pair"
             errors.append(FieldError("FieldValueDuplicate", at, why))
         seen.add((key, effect))
+    return errors
+
+
+def validate_taint_key_and_value(taint: JSON, path: str) -> Errors:
+    """Those of a node's taint, or of a device's."""
+    key, value = taint.get("key", ""), taint.get("value", "")
+    errors = problems(f"{path}.key", key, qualified_name(key))
+    if wrong := label_value(value):
+        errors.append(FieldError.invalid(f"{path}.value", value, ";".join(wrong)))
     return errors
 
 
