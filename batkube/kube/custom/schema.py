@@ -289,7 +289,8 @@ def _of_combination(schema: JSON, value: Any, path: str) -> list[FieldError]:
         tried = [validate(its, value, path) for its in any_of]
         if all(tried):
             errors.append(_nowhere(f'"{path}" must validate at least one schema (anyOf)'))
-            errors += min(tried, key=_count_of)
+            fewest = min(tried, key=len)
+            errors += fewest
     if one_of:
         tried = [validate(its, value, path) for its in one_of]
         fitting = sum(not failed for failed in tried)
@@ -297,7 +298,8 @@ def _of_combination(schema: JSON, value: Any, path: str) -> list[FieldError]:
             found = "Found none valid" if not fitting else f"Found {fitting} valid alternatives"
             errors.append(_nowhere(f'"{path}" must validate one and only one schema (oneOf). {found}'))
             if not fitting:
-                errors += min(tried, key=_count_of)
+                fewest = min(tried, key=len)
+                errors += fewest
     if all_of:
         failed_all = [error for its in all_of for error in validate(its, value, path)]
         if failed_all:
@@ -306,7 +308,3 @@ def _of_combination(schema: JSON, value: Any, path: str) -> list[FieldError]:
     if schema.get("not") and not validate(schema["not"], value, path):
         errors.append(_nowhere(f'"{path}" must not validate the schema (not)'))
     return errors
-
-
-def _count_of(errors: list[FieldError]) -> int:
-    return len(errors)
