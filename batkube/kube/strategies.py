@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from . import conversion
 from .binding import bind
 from .kinds import csi, events
+from .kinds.autoscaling import HorizontalPodAutoscalers
 from .kinds.claims import DeviceClasses, ResourceClaims, ResourceClaimTemplates, ResourceSlices
 from .kinds.claims import ResourceClaims, ResourceClaimTemplates
 from .kinds.config import ConfigMaps, Secrets
@@ -50,6 +51,7 @@ STRATEGIES: Mapping[str, Strategy] = {
     "endpoints": Endpoints(),
     "endpointslices.discovery.k8s.io": EndpointSlices(),
     "events": Events(),
+    "horizontalpodautoscalers.autoscaling": HorizontalPodAutoscalers(),
     "jobs.batch": Jobs(),
     "leases.coordination.k8s.io": Leases(),
     "namespaces": Namespaces(),

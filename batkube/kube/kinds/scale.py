@@ -58,9 +58,8 @@ def _scale_of(obj: JSON) -> JSON:
 def _text(selector: JSON) -> str:
     """The selector as one writes it in a request: `a=b,c in (d,e)`."""
     if "matchLabels" not in selector and "matchExpressions" not in selector:
-        labels, expressions = selector, []  # that of a replication controller
-    else:
-        labels, expressions = selector.get("matchLabels") or {}, selector.get("matchExpressions") or []
+        selector = {"matchLabels": selector}  # that of a replication controller
+    labels, expressions = selector.get("matchLabels") or {}, selector.get("matchExpressions") or []
     parts = {key: f"{key}={value}" for key, value in labels.items()}
     for requirement in expressions:
         key, operator = requirement["key"], requirement["operator"]

@@ -145,10 +145,9 @@ class Deployments(Workload):
 
     def prepare_update(self, new: JSON, old: JSON, ctx: Context) -> None:
         super().prepare_update(new, old, ctx)
-        if ctx.subresource is None and new["metadata"].get("generation") == old["metadata"].get("generation"):
+        if ctx.subresource is None and new["metadata"].get("annotations") != old["metadata"].get("annotations"):
             # Annotations of a deployment are copied to its replica sets: they count as its spec.
-            if new["metadata"].get("annotations") != old["metadata"].get("annotations"):
-                new["metadata"]["generation"] = old["metadata"].get("generation", 0) + 1
+            new["metadata"]["generation"] = old["metadata"].get("generation", 0) + 1
 
     def validate_spec(self, spec: JSON) -> Errors:
         errors = super().validate_spec(spec)

@@ -1,0 +1,112 @@
+"""Horizontal pod autoscalers, in the two versions that differ (`pkg/apis/autoscaling`).
+
+They are stored as autoscaling/v2. Of its metrics autoscaling/v1 shows the target for cpu; the others are in none of its
+fields.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..conversion import FROM_STORED, TO_STORED
+from ..metadata import Errors
+from ..status import FieldError
+from ..strategy import Context, Strategy
+
+JSON = dict[str, Any]
+
+STORAGE = "horizontalpodautoscalers.autoscaling"
+OLD = "autoscaling/v1"
+_DEFAULT_TARGET = 80  # percent of the requested cpu
+_MOVED = ("metrics", "behavior")
+
+
+def _cpu_metric(percent: int) -> JSON:
+    target = {"type": "Utilization", "averageUtilization": percent}
+    return {"type": "Resource", "resource": {"name": "cpu", "target": target}}
+
+
+def _cpu_of(metrics: list[JSON], field: str) -> int | None:
+    for metric in metrics:
+        resource = metric.get("resource") or {}
+        if metric.get("type") == "Resource" and resource.get("name") == "cpu":
+            found: int | None = (resource.get(field) or {}).get("averageUtilization")
+            if found is not None:
+                return found
+    return None
+
+
+def to_old(obj: JSON) -> JSON:
+    """A stored autoscaler as autoscaling/v1 shows it."""
+    spec = {key: value for key, value in (obj.get("spec") or {}).items() if key not in _MOVED}
+    target = _cpu_of((obj.get("spec") or {}).get("metrics") or [], "target")
+    if target is not None:
+        spec["targetCPUUtilizationPercentage"] = target
+    before = obj.get("status") or {}
+    status = {key: before[key] for key in ("observedGeneration", "lastScaleTime") if key in before}
+    status["currentReplicas"] = before.get("currentReplicas", 0)
+    status["desiredReplicas"] = before.get("desiredReplicas", 0)
+    current = _cpu_of(before.get("currentMetrics") or [], "current")
+    if current is not None:
+        status["currentCPUUtilizationPercentage"] = current
+    return {**obj, "spec": spec, "status": status}
+
+
+def to_new(obj: JSON) -> JSON:
+    """One sent as autoscaling/v1 in the shape of autoscaling/v2."""
+    spec = dict(obj.get("spec") or {})
+    target = spec.pop("targetCPUUtilizationPercentage", None)
+    if target is not None:
+        spec["metrics"] = [_cpu_metric(target)]
+    status = {
+        key: value for key, value in (obj.get("status") or {}).items() if key != "currentCPUUtilizationPercentage"
+    }
+    return {**obj, "spec": spec, "status": status}
+
+
+class HorizontalPodAutoscalers(Strategy):
+    counts_generation = False
+
+    def prepare_create(self, obj: JSON, ctx: Context) -> None:
+        super().prepare_create(obj, ctx)
+        _default(obj)
+
+    def prepare_update(self, new: JSON, old: JSON, ctx: Context) -> None:
+        super().prepare_update(new, old, ctx)
+        _default(new)
+
+    def validate_create(self, obj: JSON, ctx: Context) -> Errors:
+        return [*super().validate_create(obj, ctx), *_validate(obj["spec"])]
+
+    def validate_update(self, new: JSON, old: JSON, ctx: Context) -> Errors:
+        errors = super().validate_update(new, old, ctx)
+        return errors if ctx.subresource else [*errors, *_validate(new["spec"])]
+
+
+def _default(obj: JSON) -> None:
+    spec = obj.setdefault("spec", {})
+    if spec.get("minReplicas") is None:
+        spec["minReplicas"] = 1
+    if not spec.get("metrics"):
+        spec["metrics"] = [_cpu_metric(_DEFAULT_TARGET)]
+
+
+def _validate(spec: JSON) -> Errors:
+    errors: Errors = []
+    least, most = spec["minReplicas"], spec.get("maxReplicas", 0)
+    if least < 1:
+        errors.append(FieldError.invalid("spec.minReplicas", least, "must be greater than or equal to 1"))
+    if most < 1:
+        errors.append(FieldError.invalid("spec.maxReplicas", most, "must be greater than 0"))
+    if most < least:
+        why = "must be greater than or equal to `minReplicas`"
+        errors.append(FieldError.invalid("spec.maxReplicas", most, why))
+    target = spec.get("scaleTargetRef") or {}
+    errors.extend(
+        FieldError.required(f"spec.scaleTargetRef.{name}") for name in ("kind", "name") if not target.get(name)
+    )
+    return errors
+
+
+FROM_STORED[STORAGE, OLD] = to_old
+TO_STORED[STORAGE, OLD] = to_new

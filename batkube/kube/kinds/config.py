@@ -1,0 +1,139 @@
+"""Config maps and secrets (`pkg/apis/core/validation`, `pkg/registry/core/{configmap,secret}`)."""
+
+from __future__ import annotations
+
+import base64
+from typing import Any
+
+import orjson
+
+from ..metadata import Errors, immutable, problems
+from ..names import config_key
+from ..status import FieldError
+from ..strategy import Context, Strategy
+
+JSON = dict[str, Any]
+
+MAX_SIZE = 1024 * 1024  # bytes, of all values together
+_FROZEN = "field is immutable when `immutable` is set"
+_OPAQUE = "Opaque"
+# What a secret of a type must have in it.
+_NEEDED = {
+    "kubernetes.io/dockercfg": (".dockercfg",),
+    "kubernetes.io/dockerconfigjson": (".dockerconfigjson",),
+    "kubernetes.io/ssh-auth": ("ssh-privatekey",),
+    "kubernetes.io/tls": ("tls.crt", "tls.key"),
+}
+_ACCOUNT = "kubernetes.io/service-account.name"
+
+
+class ConfigMaps(Strategy):
+    counts_generation = False
+
+    def validate_create(self, obj: JSON, ctx: Context) -> Errors:
+        return [*super().validate_create(obj, ctx), *_validate_map(obj)]
+
+    def validate_update(self, new: JSON, old: JSON, ctx: Context) -> Errors:
+        errors = super().validate_update(new, old, ctx)
+        errors.extend(_validate_frozen(new, old, ("data", "binaryData")))
+        return [*errors, *_validate_map(new)]
+
+
+class Secrets(Strategy):
+    counts_generation = False
+    selectable_fields = frozenset(("type",))
+
+    def prepare_create(self, obj: JSON, ctx: Context) -> None:
+        _default_secret(obj)
+
+    def prepare_update(self, new: JSON, old: JSON, ctx: Context) -> None:
+        if not new.get("type"):
+            new["type"] = old.get("type", _OPAQUE)
+        _default_secret(new)
+
+    def validate_create(self, obj: JSON, ctx: Context) -> Errors:
+        return [*super().validate_create(obj, ctx), *_validate_secret(obj)]
+
+    def validate_update(self, new: JSON, old: JSON, ctx: Context) -> Errors:
+        errors = super().validate_update(new, old, ctx)
+        errors.extend(immutable("type", new["type"], old.get("type")))
+        errors.extend(_validate_frozen(new, old, ("data",)))
+        return [*errors, *_validate_secret(new)]
+
+    def field_labels(self, obj: JSON) -> dict[str, str]:
+        return {"type": obj.get("type", "")}
+
+
+def _default_secret(secret: JSON) -> None:
+    secret["type"] = secret.get("type") or _OPAQUE
+    plain = secret.pop("stringData", None)
+    if plain:
+        encoded = {key: base64.b64encode(value.encode()).decode() for key, value in plain.items()}
+        secret["data"] = {**(secret.get("data") or {}), **encoded}
+
+
+def _validate_frozen(new: JSON, old: JSON, names: tuple[str, ...]) -> Errors:
+    """An immutable one stays as it is."""
+    if not old.get("immutable"):
+        return []
+    errors: Errors = []
+    if not new.get("immutable"):
+        errors.append(FieldError.forbidden("immutable", _FROZEN))
+    errors.extend(
+        FieldError.forbidden(name, _FROZEN) for name in names if (new.get(name) or {}) != (old.get(name) or {})
+    )
+    return errors
+
+
+def _validate_map(obj: JSON) -> Errors:
+    errors: Errors = []
+    data, binary = obj.get("data") or {}, obj.get("binaryData") or {}
+    size = 0
+    for key, value in data.items():
+        errors.extend(problems(f"data[{key}]", key, config_key(key)))
+        if key in binary:
+            errors.append(FieldError.invalid(f"data[{key}]", key, "duplicate of key present in binaryData"))
+        size += len(value.encode())
+    for key, value in binary.items():
+        errors.extend(problems(f"binaryData[{key}]", key, config_key(key)))
+        size += _decoded_size(value)
+    if size > MAX_SIZE:
+        errors.append(FieldError.too_long("", MAX_SIZE))
+    return errors
+
+
+def _validate_secret(secret: JSON) -> Errors:
+    errors: Errors = []
+    data, kind = secret.get("data") or {}, secret["type"]
+    size = 0
+    for key, value in data.items():
+        errors.extend(problems(f"data[{key}]", key, config_key(key)))
+        size += _decoded_size(value)
+    if size > MAX_SIZE:
+        errors.append(FieldError.too_long("data", MAX_SIZE))
+    errors.extend(FieldError.required(f"data[{key}]") for key in _NEEDED.get(kind, ()) if key not in data)
+    if kind.startswith("kubernetes.io/docker"):
+        for key in _NEEDED.get(kind, ()):
+            if key in data and not _is_json(data[key]):
+                why = "invalid character 'x' looking for beginning of value"
+                errors.append(FieldError.invalid(f"data[{key}]", "<secret contents redacted>", why))
+    if kind == "kubernetes.io/basic-auth" and not {"username", "password"} & set(data):
+        errors.append(FieldError.required("data[username]"))
+        errors.append(FieldError.required("data[password]"))
+    if kind == "kubernetes.io/service-account-token":
+        annotations = secret["metadata"].get("annotations") or {}
+        if not annotations.get(_ACCOUNT):
+            errors.append(FieldError.required(f"metadata.annotations[{_ACCOUNT}]"))
+    return errors
+
+
+def _decoded_size(value: str) -> int:
+    return len(value) * 3 // 4 - value[-2:].count("=")
+
+
+def _is_json(value: str) -> bool:
+    try:
+        orjson.loads(base64.b64decode(value))
+    except ValueError:
+        return False
+    return True

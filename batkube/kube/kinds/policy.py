@@ -1,0 +1,98 @@
+"""Priority classes and disruption budgets (`pkg/apis/scheduling`, `pkg/apis/policy`, admission plugin Priority)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..label_selectors import validate_label_selector
+from ..metadata import Errors, immutable
+from ..status import ApiError, FieldError
+from ..strategy import Context, Strategy
+from .workloads import validate_counts, validate_share
+
+JSON = dict[str, Any]
+
+PRIORITY_CLASSES = "priorityclasses.scheduling.k8s.io"
+_HIGHEST = 1_000_000_000  # of a class that users make
+_SYSTEM = {"system-cluster-critical": 2_000_000_000, "system-node-critical": 2_000_001_000}
+_POLICIES = ("PreemptLowerPriority", "Never")
+_EVICTION_POLICIES = ("AlwaysAllow", "IfHealthyBudget")
+
+
+class PriorityClasses(Strategy):
+    def prepare_create(self, obj: JSON, ctx: Context) -> None:
+        obj["preemptionPolicy"] = obj.get("preemptionPolicy") or "PreemptLowerPriority"
+        obj["metadata"]["generation"] = 1
+        self._admit(obj, ctx)
+
+    def prepare_update(self, new: JSON, old: JSON, ctx: Context) -> None:
+        new["preemptionPolicy"] = new.get("preemptionPolicy") or "PreemptLowerPriority"
+        if new.get("globalDefault") and not old.get("globalDefault"):
+            self._admit(new, ctx)
+
+    @staticmethod
+    def _admit(obj: JSON, ctx: Context) -> None:
+        """There is one default for the whole cluster."""
+        if not obj.get("globalDefault") or not ctx.admits("Priority"):
+            return
+        name = obj["metadata"]["name"]
+        for other in ctx.store.list(PRIORITY_CLASSES):
+            if other.get("globalDefault") and other["metadata"]["name"] != name:
+                why = (
+                    f"PriorityClass {other['metadata']['name']} is already marked as default. "
+                    "Only one default can exist"
+                )
+                raise ApiError.forbidden(PRIORITY_CLASSES, name, why)
+
+    def validate_create(self, obj: JSON, ctx: Context) -> Errors:
+        errors = super().validate_create(obj, ctx)
+        name, value, policy = obj["metadata"]["name"], obj.get("value", 0), obj["preemptionPolicy"]
+        if name.startswith("system-"):
+            if _SYSTEM.get(name) != value:
+                known = "is not a known system priority class" if name not in _SYSTEM else "has another value"
+                why = "priority class names with 'system-' prefix are reserved for system use only"
+                errors.append(FieldError.forbidden("metadata.name", f"{why}. error: {name} {known}"))
+        elif value > _HIGHEST:
+            why = f"maximum allowed value of a user defined priority is {_HIGHEST}"
+            errors.append(FieldError.forbidden("value", why))
+        if policy not in _POLICIES:
+            errors.append(FieldError.not_supported("preemptionPolicy", policy, _POLICIES))
+        return errors
+
+    def validate_update(self, new: JSON, old: JSON, ctx: Context) -> Errors:
+        errors = super().validate_update(new, old, ctx)
+        if new.get("value", 0) != old.get("value", 0):
+            errors.append(FieldError.forbidden("value", "may not be changed in an update."))
+        errors.extend(immutable("preemptionPolicy", new["preemptionPolicy"], old.get("preemptionPolicy")))
+        return errors
+
+
+class DisruptionBudgets(Strategy):
+    def validate_create(self, obj: JSON, ctx: Context) -> Errors:
+        return [*super().validate_create(obj, ctx), *_validate_budget(obj["spec"])]
+
+    def validate_update(self, new: JSON, old: JSON, ctx: Context) -> Errors:
+        errors = super().validate_update(new, old, ctx)
+        if ctx.subresource == "status":
+            return [*errors, *validate_counts(new.get("status") or {}, "status")]
+        return [*errors, *_validate_budget(new["spec"])]
+
+
+def _validate_budget(spec: JSON) -> Errors:
+    errors: Errors = []
+    least, most = spec.get("minAvailable"), spec.get("maxUnavailable")
+    if least is not None and most is not None:
+        shown = {"minAvailable": least, "maxUnavailable": most}
+        errors.append(FieldError.invalid("spec", shown, "minAvailable and maxUnavailable cannot be both set"))
+    for name, value in (("minAvailable", least), ("maxUnavailable", most)):
+        if value is None:
+            continue
+        where = f"spec.{name}"
+        errors.extend(validate_share(value, where))
+        if isinstance(value, str) and value.rstrip("%").isdigit() and int(value.rstrip("%")) > 100:
+            errors.append(FieldError.invalid(where, value, "must not be greater than 100%"))
+    errors.extend(validate_label_selector(spec.get("selector"), "spec.selector"))
+    policy = spec.get("unhealthyPodEvictionPolicy")
+    if policy is not None and policy not in _EVICTION_POLICIES:
+        errors.append(FieldError.not_supported("spec.unhealthyPodEvictionPolicy", policy, _EVICTION_POLICIES))
+    return errors
