@@ -8,7 +8,6 @@ from . import conversion
 from .binding import bind
 from .kinds import csi, events
 from .kinds.autoscaling import HorizontalPodAutoscalers
-from .kinds.claims import DeviceClasses, ResourceClaims, ResourceClaimTemplates, ResourceSlices
 from .kinds.claims import ResourceClaims, ResourceClaimTemplates
 from .kinds.config import ConfigMaps, Secrets
 from .kinds.devices import DeviceClasses, ResourceSlices

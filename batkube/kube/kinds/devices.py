@@ -163,7 +163,29 @@ def _validate_selector(selector: JSON, path: str) -> Errors:
     expression = cel.get("expression") or ""
     if len(expression.encode()) > _MAX_EXPRESSION:
         return [FieldError.too_long(f"{path}.cel.expression", _MAX_EXPRESSION)]
-    return []
+    wrong = _syntax_problem(expression)
+    return [FieldError.invalid(f"{path}.cel.expression", expression, wrong)] if wrong else []
+
+
+def _syntax_problem(expression: str) -> str:
+    """What a glance finds wrong with a CEL expression: brackets that do not match, an operator at its end. Only
+    schedulers evaluate them.
+    """
+    pairs = {")": "(", "]": "[", "}": "{"}
+    opened: list[str] = []
+    quoted = ""
+    for sign in expression:
+        if quoted:
+            quoted = "" if sign == quoted else quoted
+        elif sign in "'\"":
+            quoted = sign
+        elif sign in "([{":
+            opened.append(sign)
+        elif sign in pairs and (not opened or opened.pop() != pairs[sign]):
+            return "compilation failed: ERROR: <input>:1:1: Syntax error: mismatched input"
+    if opened or quoted or expression.rstrip().endswith(("=", "&", "|", "<", ">", "+", "-", "*", "/", "!", ".", ",")):
+        return f"compilation failed: ERROR: <input>:1:{len(expression) + 1}: Syntax error: mismatched input '<EOF>'"
+    return ""
 
 
 def _validate_class(spec: JSON) -> Errors:
