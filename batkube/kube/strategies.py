@@ -15,7 +15,7 @@ from .kinds.events import Events
 from .kinds.eviction import evict
 from .kinds.jobs import CronJobs, Jobs
 from .kinds.leases import Leases
-from .kinds.namespaces import Namespaces
+from .kinds.namespaces import Namespaces, finalize
 from .kinds.network import Endpoints, EndpointSlices, NetworkPolicies, Services
 from .kinds.nodes import Nodes
 from .kinds.pod_connections import connect, log, proxy
@@ -78,6 +78,7 @@ STRATEGIES: Mapping[str, Strategy] = {
 ACTIONS: Mapping[tuple[str, str], Action] = {
     ("bindings", ""): bind,
     ("deployments.apps", "scale"): scale,
+    ("namespaces", "finalize"): finalize,
     ("pods", "attach"): connect,
     ("pods", "binding"): bind,
     ("pods", "ephemeralcontainers"): write_part,

@@ -118,6 +118,12 @@ class Strategy:
         """Finalizers that an object gets when it is deleted: somebody has to clean up before it is gone."""
         return []
 
+    def holds(self, obj: JSON) -> bool:
+        """More than finalizers of the metadata keeps a deleted object: it stays, marked without a grace period,
+        until that is gone (the finalizers in the spec of a namespace).
+        """
+        return False
+
     def prepare_delete(self, new: JSON, old: JSON, ctx: Context) -> None:
         """The object is about to be marked as being deleted (deletionTimestamp is set): change what goes with
         it.

@@ -1,21 +1,32 @@
-"""Namespaces and their end (`pkg/registry/core/namespace`)."""
+"""Namespaces and their end (`pkg/registry/core/namespace`).
+
+A deleted namespace is Terminating until the finalizers of its spec are gone: whoever plays the namespace
+controller empties it and takes them away through `finalize`.
+"""
 
 from __future__ import annotations
 
 from typing import Any
 
-from ..metadata import Errors, validate_new
-from ..names import dns_label
-from ..status import ApiError
-from ..strategy import Context, Strategy
+from ..metadata import Errors, problems, validate_new
+from ..names import dns_label, qualified_name
+from ..status import ApiError, FieldError
+from ..strategy import ActionRequest, Answer, Context, Strategy, keep
 
 JSON = dict[str, Any]
 
+KUBERNETES = "kubernetes"  # the finalizer of the namespace controller
+ACTIVE, TERMINATING = "Active", "Terminating"
+
 _NAME_LABEL = "kubernetes.io/metadata.name"
 _IMMORTAL = frozenset(("default", "kube-system", "kube-public"))
+_STANDARD_FINALIZERS = frozenset((KUBERNETES, "orphan", "foregroundDeletion"))
+_UNQUALIFIED = "name is neither a standard finalizer name nor is it fully qualified"
 
 
 class Namespaces(Strategy):
+    """Rules of namespaces. They count no generation."""
+
     selectable_fields = frozenset(("name", "status.phase"))
     counts_generation = False
     name_rule = staticmethod(dns_label)
@@ -24,28 +35,78 @@ class Namespaces(Strategy):
         _label(obj)
         spec = obj.setdefault("spec", {})
         finalizers = spec.get("finalizers") or []
-        if "kubernetes" not in finalizers:
-            spec["finalizers"] = [*finalizers, "kubernetes"]
-        obj["status"] = {"phase": "Active"}
+        if KUBERNETES not in finalizers:
+            spec["finalizers"] = [*finalizers, KUBERNETES]
+        obj["status"] = {"phase": ACTIVE}
 
     def validate_create(self, obj: JSON, ctx: Context) -> Errors:
-        return validate_new(obj["metadata"], dns_label)
+        return [*super().validate_create(obj, ctx), *_validate_finalizers(obj)]
 
     def prepare_update(self, new: JSON, old: JSON, ctx: Context) -> None:
         super().prepare_update(new, old, ctx)
         if ctx.subresource is None:
-            new["spec"] = old.get("spec", {})
+            keep(new, old, "spec")
         _label(new)
+
+    def validate_update(self, new: JSON, old: JSON, ctx: Context) -> Errors:
+        errors = super().validate_update(new, old, ctx)
+        if ctx.subresource == "status":
+            return [*errors, *_validate_phase(new)]
+        if ctx.subresource is None:
+            errors += validate_new(new["metadata"], dns_label)
+        return [*errors, *_validate_finalizers(new)]
 
     def check_delete(self, obj: JSON, ctx: Context) -> None:
         name = obj["metadata"]["name"]
         if name in _IMMORTAL:
             raise ApiError.forbidden("namespaces", name, "this namespace may not be deleted")
 
+    def holds(self, obj: JSON) -> bool:
+        return bool((obj.get("spec") or {}).get("finalizers"))
+
+    def prepare_delete(self, new: JSON, old: JSON, ctx: Context) -> None:
+        new["status"] = {**(new.get("status") or {}), "phase": TERMINATING}
+
     def field_labels(self, obj: JSON) -> dict[str, str] | None:
         return {"name": obj["metadata"]["name"], "status.phase": (obj.get("status") or {}).get("phase", "")}
+
+
+def finalize(request: ActionRequest) -> Answer:
+    """PUT namespaces/NAME/finalize: the only way to change the finalizers of the spec. When the last one of a
+    deleted namespace goes, so does the namespace.
+    """
+    body = request.body or {}
+    name = (body.get("metadata") or {}).get("name") or ""
+    if name != request.ctx.name:
+        why = f"the name of the object ({name}) does not match the name on the URL ({request.ctx.name})"
+        raise ApiError.bad_request(why)
+
+    def finalized(namespace: JSON) -> None:
+        namespace.clear()
+        namespace.update(body)
+
+    return Answer(200, request.update(finalized))
 
 
 def _label(namespace: JSON) -> None:
     metadata = namespace["metadata"]
     metadata["labels"] = {**(metadata.get("labels") or {}), _NAME_LABEL: metadata["name"]}
+
+
+def _validate_finalizers(namespace: JSON) -> Errors:
+    errors: Errors = []
+    for finalizer in (namespace.get("spec") or {}).get("finalizers") or ():
+        errors += problems("spec.finalizers", finalizer, qualified_name(finalizer))
+        if "/" not in finalizer and finalizer not in _STANDARD_FINALIZERS:
+            errors.append(FieldError.invalid("spec.finalizers", finalizer, _UNQUALIFIED))
+    return errors
+
+
+def _validate_phase(namespace: JSON) -> Errors:
+    ending = namespace["metadata"].get("deletionTimestamp") is not None
+    wanted, not_ = (TERMINATING, "not ") if ending else (ACTIVE, "")
+    phase = (namespace.get("status") or {}).get("phase", "")
+    if phase == wanted:
+        return []
+    why = f"may only be '{wanted}' if `deletionTimestamp` is {not_}empty"
+    return [FieldError.invalid("status.Phase", phase, why)]

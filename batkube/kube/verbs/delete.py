@@ -50,7 +50,11 @@ def delete(
         return _remove(api, current), True
     if marked is current.obj:
         return current, False
-    ends = not marked["metadata"].get("finalizers") and not marked["metadata"].get("deletionGracePeriodSeconds")
+    ends = not (
+        marked["metadata"].get("finalizers")
+        or marked["metadata"].get("deletionGracePeriodSeconds")
+        or strategy.holds(marked)
+    )
     if options.dry_run:
         return Version(stored_as, current.key, marked, current.revision), ends
     version = api.store.put(stored_as, marked)
@@ -114,16 +118,20 @@ def _marked(current: Version, strategy: Strategy, options: DeleteOptions, ctx: C
     finalizers = _finalizers(metadata.get("finalizers") or [], strategy, options)
     if metadata.get("deletionTimestamp") is None:
         finalizers += [name for name in strategy.finalizers_on_delete(old) if name not in finalizers]
-    if grace is None and not finalizers:
+    held = strategy.holds(old)
+    if grace is None and not finalizers and not held:
         return None
-    if grace is None and metadata.get("deletionTimestamp") is not None and finalizers == metadata.get("finalizers"):
+    marked_before = metadata.get("deletionTimestamp") is not None
+    if grace is None and marked_before and finalizers == (metadata.get("finalizers") or []):
         return old
     new = copy_of(old, current)
     if finalizers:
         new["metadata"]["finalizers"] = finalizers
     else:
         new["metadata"].pop("finalizers", None)
-    if metadata.get("deletionTimestamp") is None:
+    if held:
+        new["metadata"].setdefault("deletionTimestamp", ctx.now)
+    elif not marked_before:
         _mark(new["metadata"], grace or 0, _later(ctx.now, grace or 0))
     strategy.prepare_delete(new, old, ctx)
     return new

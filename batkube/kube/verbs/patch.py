@@ -13,9 +13,10 @@ from ..negotiation import media_type
 from ..options import PLAIN_WRITE, WriteOptions
 from ..patch import json_patch, merge_patch, strategic_merge
 from ..resources import ResourceType
-from ..status import ApiError, FieldError
+from ..status import ApiError, FieldError, quote
 from ..store import Version
 from .apply import apply
+from .create import check_namespace
 from .update import modify
 
 JSON = dict[str, Any]
@@ -80,6 +81,8 @@ def patch(
     def changed(obj: JSON) -> JSON:
         result = apply_patch(change, obj, resource)
         try:
+            if change.kind != STRATEGIC_PATCH and not resource.custom:
+                _check_type(result, resource)
             decoded = typed.decode(resource, result, options.field_validation, warnings)
         except ApiError as unfit:
             shown = FieldError.invalid("patch", orjson.dumps(result).decode(), unfit.message)
@@ -90,6 +93,16 @@ def patch(
         if decoded["metadata"]["name"] != name:
             other = decoded["metadata"]["name"]
             raise ApiError.bad_request(f"the name of the object ({other}) does not match the name on the URL ({name})")
+        check_namespace(decoded["metadata"], namespace)
         return decoded
 
     return modify(api, resource, namespace, name, changed, options, subresource, warnings), False
+
+
+def _check_type(obj: JSON, resource: ResourceType) -> None:
+    """A patch does not make another kind of an object. (A strategic one is applied to the kind's Go type, and its
+    kind and apiVersion go unheard.)
+    """
+    kind, api_version = obj.get("kind") or resource.kind, obj.get("apiVersion") or resource.api_version
+    if kind != resource.kind or api_version != resource.api_version:
+        raise ApiError.bad_request(f"no kind {quote(str(kind))} is registered for version {quote(str(api_version))}")

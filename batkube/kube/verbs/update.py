@@ -130,7 +130,7 @@ def store_changed(
     if options.dry_run:
         ordered = {"kind": stored_as.kind, "apiVersion": stored_as.api_version, **new}
         return Version(stored_as, current.key, ordered, current.revision)
-    if _ends(new["metadata"]):
+    if _ends(new["metadata"]) and not strategy.holds(new):
         # Watchers see the last stored state go; the client gets what it sent, under the version it was read at.
         api.identities.ended(resource.storage, namespace, name)
         api.store.remove(stored_as, current.key)
