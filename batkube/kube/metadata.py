@@ -37,7 +37,9 @@ def validate_new(metadata: JSON, name_rule: NameRule = dns_subdomain, path: str 
 
 
 def validate_changed(new: JSON, old: JSON, path: str = "metadata") -> Errors:
-    """What is wrong with the metadata of an object that is changed."""
+    """What is wrong with the metadata of an object that is changed. What did not change was right before."""
+    if new == old:
+        return []
     errors: Errors = []
     if old.get("deletionTimestamp") is not None:
         added = sorted(set(new.get("finalizers", ())) - set(old.get("finalizers", ())))

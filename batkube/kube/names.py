@@ -205,6 +205,7 @@ def domain_prefixed_path(value: str, field: str) -> str:
     return ""
 
 
+@lru_cache(maxsize=16384)
 def ip_address(value: str) -> Problems:
     try:
         ipaddress.ip_address(value)

@@ -9,12 +9,12 @@ await server.stop()
 
 from __future__ import annotations
 
-import copy
 import socket
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, MutableMapping
 from typing import Any
 
+import orjson
 from fastapi import FastAPI
 
 from . import typed
@@ -141,7 +141,7 @@ class ApiServer:
         changed.
         """
         kind = self._resource(resource)
-        obj = typed.decode(kind, copy.deepcopy(obj))
+        obj = typed.decode(kind, _copy(obj))
         return create(self._api, kind, self._namespace(kind, namespace, obj), obj).obj
 
     def get(self, resource: str, name: str, namespace: str | None = None) -> JSON:
@@ -165,7 +165,9 @@ class ApiServer:
     def update(self, resource: str, obj: JSON, subresource: str | None = None) -> JSON:
         """Replace an object, or with `subresource="status"` its status."""
         kind = self._resource(resource)
-        obj = typed.decode(kind, copy.deepcopy(obj))
+        if subresource == "status" and not kind.custom:  # nothing else is taken, and reading it takes its time
+            obj = {key: obj[key] for key in ("kind", "apiVersion", "metadata", "status") if key in obj}
+        obj = typed.decode(kind, _copy(obj))
         namespace = self._namespace(kind, None, obj)
         version, _ = update(self._api, kind, namespace, obj["metadata"]["name"], obj, subresource=subresource)
         return version.obj
@@ -247,6 +249,12 @@ class ApiServer:
         if namespace is None and obj is not None:
             namespace = obj.get("metadata", {}).get("namespace")
         return namespace or "default"
+
+
+def _copy(obj: JSON) -> JSON:
+    """A deep copy, through JSON: faster than any other way, and only JSON comes in."""
+    result: JSON = orjson.loads(orjson.dumps(obj))
+    return result
 
 
 __all__ = ["ApiServer", "Change", "Query", "Store"]

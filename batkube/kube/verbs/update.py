@@ -114,7 +114,9 @@ def store_changed(
         ctx = api.context(stored_as, namespace, name, subresource, options, warnings, resource)
         strategy.prepare_update(new, old, ctx)
         fill_empty(new, stored_as)
-        errors = validate_new(metadata, path_segment) + validate_changed(metadata, old["metadata"])
+        errors = validate_changed(metadata, old["metadata"])
+        if metadata != old["metadata"]:
+            errors = validate_new(metadata, path_segment) + errors
         errors += strategy.validate_update(new, old, ctx)
         if errors:
             raise ApiError.invalid(resource.qualified_kind, name, errors)
