@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable
 
-MAX_HOST_NUMBER = 10_000_000
+MAX_HOST_NUMBER = 1_000_000
 """Numbers beyond are taken for a slip: a set is held host by host."""
 
 _INTERVAL = re.compile(r"([0-9]{1,18})(?:-([0-9]{1,18}))?")

@@ -16,6 +16,11 @@ JSON = dict[str, Any]
 MAX_NUMBER = 1e30
 """More flops, bytes or seconds than this are taken for a slip: beyond, sums and quotients lose their meaning."""
 
+MAX_NESTING = 100
+"""Sequences in sequences; deeper ones are refused."""
+MAX_LEAVES = 10_000_000
+"""Delays and tasks that a job plays in all; longer sequences are refused."""
+
 Amount = Annotated[float, Field(ge=0, le=MAX_NUMBER, allow_inf_nan=False)]
 PositiveAmount = Annotated[float, Field(gt=0, le=MAX_NUMBER, allow_inf_nan=False)]
 
@@ -182,25 +187,37 @@ def parse_profile(name: str, raw: object) -> Profile:
 
 
 def parts(profile: Profile, profiles: Mapping[str, Profile]) -> list[Profile]:
-    """The profile and all that it is composed of, each once, in the order in which they are met.
+    """The profile and all that it is composed of, each once, elements before their sequence.
 
-    Raises ValueError where a sequence names a profile that is not there, or contains itself.
+    Raises ValueError where a sequence names a profile that is not there, contains itself, or is too deep or too long to
+    be meant.
     """
-    found: dict[str, Profile] = {}
+    found: dict[str, tuple[Profile, int]] = {}
     _collect(profile, profiles, found, ())
-    return list(found.values())
+    return [part for part, _ in found.values()]
 
 
 def _collect(
-    profile: Profile, profiles: Mapping[str, Profile], found: dict[str, Profile], above: tuple[str, ...]
-) -> None:
+    profile: Profile, profiles: Mapping[str, Profile], found: dict[str, tuple[Profile, int]], above: tuple[str, ...]
+) -> int:
+    """Add the parts of ``profile`` to ``found``; the number of leaves that are played in all."""
+    if profile.name in found:
+        return found[profile.name][1]
     if profile.name in above:
         raise ValueError(f"profile {profile.name!r} contains itself: {' > '.join((*above, profile.name))}")
-    if profile.name in found:
-        return
+    if len(above) >= MAX_NESTING:
+        raise ValueError(f"profile {above[0]!r}: has sequences in sequences more than {MAX_NESTING} deep")
+    leaves = 1
     if isinstance(profile, ComposedProfile):
+        leaves = 0
         for element in profile.seq:
             if element not in profiles:
                 raise ValueError(f"profile {profile.name!r}: seq: there is no profile {element!r}")
-            _collect(profiles[element], profiles, found, (*above, profile.name))
-    found[profile.name] = profile
+            leaves += _collect(profiles[element], profiles, found, (*above, profile.name))
+        leaves *= profile.repeat
+        if leaves > MAX_LEAVES:
+            raise ValueError(
+                f"profile {profile.name!r}: repeat: plays {leaves} profiles in all, more than {MAX_LEAVES}"
+            )
+    found[profile.name] = (profile, leaves)
+    return leaves

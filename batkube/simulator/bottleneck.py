@@ -4,6 +4,7 @@ All tasks speed up together until a resource is exhausted or a task has reached 
 the rate they have, the others go on with what is left (``fair_bottleneck.cpp``).
 """
 
+import math
 from collections.abc import Callable, Hashable, Sequence
 
 from batkube.simulator.agenda import Agenda, Entry, Rank
@@ -116,7 +117,7 @@ class Tasks:
 def fair_rates(demands: Sequence[Demand]) -> list[float]:
     """The rate of each task when they share what they use."""
     if len(demands) == 1:
-        return [_alone(demands[0])]
+        return [demands[0].rate_alone]
     rates = [0.0] * len(demands)
     rising = dict.fromkeys(range(len(demands)))
     left: dict[Hashable, float] = {}
@@ -135,7 +136,7 @@ def fair_rates(demands: Sequence[Demand]) -> list[float]:
         stopped = []
         for index in rising:
             demand = demands[index]
-            step = min((share[key] / amount for key, amount in demand.uses.items()), default=float("inf"))
+            step = min((share[key] / amount for key, amount in demand.uses.items()), default=math.inf)
             if rates[index] + step >= demand.rate_limit:
                 step = demand.rate_limit - rates[index]
                 stopped.append(index)
@@ -148,8 +149,3 @@ def fair_rates(demands: Sequence[Demand]) -> list[float]:
         for index in stopped:
             rising.pop(index, None)
     return rates
-
-
-def _alone(demand: Demand) -> float:
-    available = (demand.capacities[key] / amount for key, amount in demand.uses.items())
-    return min(demand.rate_limit, min(available, default=float("inf")))

@@ -4,6 +4,7 @@ A task has flops on hosts and bytes on links, and makes progress on all of them 
 at once. Before, the longest latency of its flows passes.
 """
 
+import math
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
 
@@ -21,6 +22,8 @@ from batkube.batsim.routing import Router
 
 TCP_GAMMA = 4194304.0
 """Bytes: SimGrid's ``network/TCP-gamma``, the largest TCP window. A flow has at most half of it in flight a latency."""
+LONGEST = 1e18
+"""Seconds. A task that lasts longer is taken for a slip in a speed or an amount."""
 
 
 @dataclass(slots=True)
@@ -29,7 +32,7 @@ class Demand:
 
     latency: float = 0.0
     """Seconds before any progress."""
-    rate_limit: float = float("inf")
+    rate_limit: float = math.inf
     """The greatest progress in a second that a core and a TCP window allow; 1 is the whole task."""
     uses: dict[Hashable, float] = field(default_factory=dict)
     """Flops or bytes on each shared resource."""
@@ -39,7 +42,19 @@ class Demand:
     @property
     def nothing(self) -> bool:
         """Whether there is no work at all: such a task ends as it starts."""
-        return not self.uses and self.rate_limit == float("inf")
+        return not self.uses and self.rate_limit == math.inf
+
+    @property
+    def alone(self) -> float:
+        """How many seconds the task lasts when it shares with no other."""
+        rate = self.rate_alone
+        return self.latency + (1.0 / rate if rate else math.inf)
+
+    @property
+    def rate_alone(self) -> float:
+        """The progress in a second when it shares with no other."""
+        available = (self.capacities[key] / amount for key, amount in self.uses.items())
+        return min(self.rate_limit, min(available, default=math.inf))
 
     def limit(self, rate: float) -> None:
         self.rate_limit = min(self.rate_limit, rate)
@@ -56,7 +71,7 @@ Flow = tuple[int, int, float]
 def demand(executors: Sequence[Host], flops: Sequence[float], flows: Iterable[Flow], router: Router) -> Demand:
     """The demand of a task with ``flops`` on the host of each executor and ``flows`` between them.
 
-    Raises PlatformError where the platform has no route for a flow.
+    Raises PlatformError where the platform has no route for a flow, and ValueError where the task would never end.
     """
     result = Demand()
     for host, amount in zip(executors, flops, strict=True):
@@ -79,6 +94,8 @@ def demand(executors: Sequence[Host], flops: Sequence[float], flows: Iterable[Fl
                 result.limit(link.bandwidth / amount)
             else:
                 result.use(link, amount, link.bandwidth)
+    if result.alone > LONGEST:
+        raise ValueError(f"a parallel task would last {result.alone:g} s, longer than {LONGEST:g} s")
     return result
 
 

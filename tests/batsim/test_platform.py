@@ -1,13 +1,18 @@
 """SimGrid platforms: hosts, roles, Batsim's numbers, and what is refused with a line that says where."""
 
+import contextlib
 import os
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from batkube.batsim.codec import decode
 from batkube.batsim.messages import SimulationBegins
 from batkube.batsim.platform import Platform, PlatformError, read_platform
+from batkube.batsim.platform_file import read_xml
 from batkube.batsim.units import parse_bandwidth, parse_speed, parse_time
 from tests.batsim.transcripts import (
     DATASETS,
@@ -270,3 +275,52 @@ def test_bandwidths(text: str, value: float) -> None:
 )
 def test_times(text: str, value: float) -> None:
     assert parse_time(text) == value
+
+
+def _with_children(tag: str, given: dict[str, str], children: list[ElementTree.Element]) -> ElementTree.Element:
+    element = ElementTree.Element(tag, given)
+    element.extend(children)
+    return element
+
+
+words = st.text(max_size=6) | st.sampled_from(
+    ["1Gf", "1f, 2f", "0-3", "125MBps", "1us", "a", "z", "CLUSTER", "Full", "-1", "²"]
+)
+tags = st.sampled_from(
+    ["host", "cluster", "zone", "link", "route", "prop", "link_ctn", "router", "cabinet", "backbone", "AS"]
+)
+attributes = st.dictionaries(
+    st.sampled_from(
+        [
+            *(
+                "id",
+                "speed",
+                "core",
+                "pstate",
+                "prefix",
+                "suffix",
+                "radical",
+                "bw",
+                "lat",
+                "bb_bw",
+                "bandwidth",
+                "latency",
+            ),
+            *("src", "dst", "gw_src", "gw_dst", "routing", "sharing_policy", "value", "limiter_link", "topology"),
+        ]
+    ),
+    words,
+)
+elements = st.recursive(
+    st.builds(lambda tag, given: ElementTree.Element(tag, given), tags, attributes),
+    lambda inner: st.builds(_with_children, tags, attributes, st.lists(inner, max_size=4)),
+    max_leaves=12,
+)
+
+
+@settings(deadline=None)
+@given(st.lists(elements, max_size=5))
+def test_whatever_is_in_a_file_it_is_read_or_refused(children: list[ElementTree.Element]) -> None:
+    root = _with_children("platform", {"version": "4.1"}, children)
+    with contextlib.suppress(ValueError):
+        read_xml(ElementTree.tostring(root, encoding="unicode"))

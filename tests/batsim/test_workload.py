@@ -1,10 +1,13 @@
 """Workload files: what is read, and what is refused with a line that says where."""
 
+import contextlib
 import json
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from batkube.batsim.profiles import ComposedProfile, DelayProfile, HomogeneousProfile, ParallelProfile
 from batkube.batsim.workload import WorkloadError, parse_workload, read_workload
@@ -204,3 +207,47 @@ def test_a_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
     (tmp_path / "latin").write_bytes(b'{"nb_res": "\xe9"}')
     with pytest.raises(WorkloadError, match="is not UTF-8: byte 12 is 0xe9"):
         read_workload(tmp_path / "latin")
+
+
+def nested(depth: int, repeat: int) -> JSON:
+    """Sequences in sequences."""
+    profiles: JSON = {"d": {"type": "delay", "delay": 1}}
+    for level in range(depth):
+        below = f"s{level - 1}" if level else "d"
+        profiles[f"s{level}"] = {"type": "composed", "seq": [below, below], "repeat": repeat}
+    return workload(job(profile=f"s{depth - 1}"), profiles=profiles)
+
+
+def test_sequences_that_would_never_be_read_or_played_to_their_end_are_refused(tmp_path: Path) -> None:
+    assert "sequences in sequences more than 100 deep" in refusal(tmp_path / "w.json", nested(5000, 1))
+    assert "profile 's23': repeat: plays 16777216 profiles in all" in refusal(tmp_path / "w.json", nested(60, 1))
+    assert "profile 's0': repeat: plays 2000000000 profiles" in refusal(tmp_path / "w.json", nested(1, 10**9))
+    assert len(parse_workload(nested(8, 3)).used_profiles) == 9
+
+
+json_values = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats()
+    | st.text(max_size=5)
+    | st.sampled_from(["d", "delay", "w0!a"]),
+    lambda inner: (
+        st.lists(inner, max_size=4)
+        | st.dictionaries(st.sampled_from(["id", "res", "subtime", "profile", "walltime", "type", "seq", "d"]), inner)
+    ),
+    max_leaves=8,
+)
+
+
+@given(json_values, json_values, json_values)
+def test_whatever_is_in_a_file_it_is_read_or_refused(jobs: object, profiles: object, nb_res: object) -> None:
+    for content in (
+        jobs,
+        {"nb_res": nb_res, "jobs": jobs, "profiles": profiles},
+        {"nb_res": 1, "jobs": [jobs], "profiles": {"d": profiles}},
+        workload(job(), profiles={"d": profiles}),
+        workload({**job(), "id": jobs, "res": nb_res}),
+    ):
+        with contextlib.suppress(WorkloadError):
+            parse_workload(content)
