@@ -15,6 +15,7 @@ from ..resources import ResourceType, Subresource
 from ..status import FieldError
 from ..store import ADDED, DELETED, Change
 from ..strategy import Context, Strategy, keep_all_but_status
+from .rules import validate_rules
 from .scale import scale_action
 from .strategy import CustomStrategy, ServedVersion
 
@@ -143,7 +144,7 @@ def _validate_version(version: JSON, path: str, index: int, single: bool) -> lis
     elif schema["type"] != "object":
         errors.append(FieldError.invalid(f"{where}.type", schema["type"], "must be object at the root"))
     else:
-        errors += _structural(schema, where)
+        errors += _structural(schema, where) or validate_rules(schema, where)
     return errors
 
 

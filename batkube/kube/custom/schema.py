@@ -1,7 +1,7 @@
 """Structural schemas: what is dropped, filled in and refused in a custom resource.
 
 As `apiextensions-apiserver/pkg/apiserver/schema` (pruning, defaulting) and kube-openapi's validation do it, in
-their words. Rules in CEL (`x-kubernetes-validations`) are not evaluated.
+their words. Rules in CEL are the business of `rules`.
 """
 
 from __future__ import annotations

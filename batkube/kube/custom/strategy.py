@@ -8,6 +8,7 @@ from typing import Any
 from .. import typed
 from ..status import FieldError, show
 from ..strategy import Context, Strategy, keep
+from . import rules
 from . import schema as schemas
 
 JSON = dict[str, Any]
@@ -44,8 +45,9 @@ class CustomStrategy(Strategy):
         obj["metadata"]["generation"] = 1
 
     def validate_create(self, obj: JSON, ctx: Context) -> list[FieldError]:
-        version = self.versions[ctx.resource.version]
-        return super().validate_create(obj, ctx) + schemas.validate(version.schema, _content(obj), "")
+        schema = self.versions[ctx.resource.version].schema
+        errors = super().validate_create(obj, ctx) + schemas.validate(schema, _content(obj), "")
+        return errors + rules.check(schema, obj, None, errors)
 
     def prepare_update(self, new: JSON, old: JSON, ctx: Context) -> None:
         version = self.versions[ctx.resource.version]
@@ -65,8 +67,9 @@ class CustomStrategy(Strategy):
             new["metadata"]["generation"] = old["metadata"].get("generation", 0) + 1
 
     def validate_update(self, new: JSON, old: JSON, ctx: Context) -> list[FieldError]:
-        version = self.versions[ctx.resource.version]
-        return schemas.validate(version.schema, _content(new), "", _content(old))
+        schema = self.versions[ctx.resource.version].schema
+        errors = schemas.validate(schema, _content(new), "", _content(old))
+        return errors + rules.check(schema, new, old, errors)
 
     def deprecation(self, version: str) -> str:
         return self.versions[version].deprecation

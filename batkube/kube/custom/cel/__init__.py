@@ -1,0 +1,10 @@
+"""CEL, the Common Expression Language, as far as rules of custom resources use it.
+
+`parse` reads an expression into a tree (`syntax`), `evaluate` gives its value. Expressions come from whoever defines a
+kind: they are read and walked here, never handed to Python's own evaluation.
+"""
+
+from .evaluate import CelError, evaluate
+from .syntax import Node, SyntaxProblem, parse
+
+__all__ = ["CelError", "Node", "SyntaxProblem", "evaluate", "parse"]
