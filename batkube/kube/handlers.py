@@ -252,17 +252,20 @@ def _action(api: Api, request: Request, subresource: str) -> Answer:
         raise ApiError.no_such_resource()
     accepted = request.accepted()
     kind = {"POST": "CreateOptions", "PUT": "UpdateOptions"}.get(request.method, "PatchOptions")
-    options = WriteOptions.of(request.query, kind, request.client) if request.method != "GET" else WriteOptions()
+    options = WriteOptions()
     body: JSON | None = None
     change: Callable[[JSON], JSON] | None = None
     if request.method == "PATCH":
         sent = Patch.of(request.body, request.content_type, resource)
+        options = WriteOptions.of(request.query, kind, request.client, sent.is_apply)
 
         def change(obj: JSON) -> JSON:
             return apply_patch(sent, obj, resource)
 
-    elif request.method in ("POST", "PUT") and request.body:
-        body = _decoded(request, options, subresource)
+    elif request.method in ("POST", "PUT"):
+        options = WriteOptions.of(request.query, kind, request.client)
+        if request.body:
+            body = _decoded(request, options, subresource)
     name = target.name
     if resource.storage == BINDINGS:  # older than pods/binding, and about a pod as well
         resource, subresource = api.registry.named("pods"), "binding"

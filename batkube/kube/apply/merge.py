@@ -56,7 +56,7 @@ def fields_of(its: Type, value: Any) -> set[Path]:
 
     def walk(its: Type, value: Any, path: Path) -> None:
         if not granular(its, value) or not value:
-            if path:
+            if path and value != []:  # who applies no items owns nothing
                 found.add(path)
             return
         if its is UNTYPED and path:

@@ -43,7 +43,10 @@ def entries_of(api: Api, resource: ResourceType, version: Version) -> list[Entry
     name = api_types.type_of(resource.api_version, resource.kind)
     nothing = typed.empty(name) if name is not None and not resource.custom else {}
     changes = compare(type_of(api, resource), _content(nothing, resource, None), content)
-    return [Entry(manager, UPDATE, api_version, time, paths.owned(changes.added | changes.modified))]
+    written = paths.owned(changes.added | changes.modified)
+    admitted = api.strategy(resource).set_by_admission
+    fields = frozenset(path for path in written if not (path[0] == "f:spec" and path[1:2] and path[1][2:] in admitted))
+    return [Entry(manager, UPDATE, api_version, time, fields)]
 
 
 def after_write(
@@ -62,9 +65,8 @@ def after_write(
     if sent == [] or sent == [{}]:
         return None
     old = to_served(resource, current.obj)
-    writer = Entry(
-        manager or "unknown", UPDATE, resource.api_version, api.clock.seconds(), frozenset(), subresource or ""
-    )
+    time = api.clock.seconds() if subresource != "scale" else ""  # what is scaled is not dated
+    writer = Entry(manager or "unknown", UPDATE, resource.api_version, time, frozenset(), subresource or "")
     changes = compare(
         type_of(api, resource), _content(old, resource, subresource), _content(new, resource, subresource)
     )

@@ -58,7 +58,7 @@ def apply_patch(patch: Patch, obj: JSON, resource: ResourceType) -> JSON:
     """The object with the patch applied."""
     if patch.kind == JSON_PATCH:
         return json_patch.apply(obj, patch.document)
-    if patch.kind == MERGE_PATCH:
+    if patch.kind in (MERGE_PATCH, APPLY_PATCH):  # applied to an action's own object, a Scale
         return merge_patch.apply(obj, patch.document)
     return strategic_merge.apply(obj, patch.document, resource)
 
