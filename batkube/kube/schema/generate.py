@@ -1,7 +1,7 @@
 """Makes the data files of this package again: `python -m batkube.kube.schema.generate [PART ...]`.
 
-Needs Go, whose module cache has (or fetches) the modules named in RELEASES. Parts: resources, messages. All
-where none is named. The output depends on nothing but those modules.
+Needs Go, whose module cache has (or fetches) the modules named in RELEASES. Parts: resources, messages,
+columns. All where none is named. The output depends on nothing but those modules.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from . import generate_messages, generate_resources
+from . import generate_columns, generate_messages, generate_resources
 
 RELEASES = {"1.34": "1.34.3", "1.35": "1.35.4", "1.36": "1.36.3", "1.37": "1.37.2"}
 
@@ -37,7 +37,11 @@ def messages() -> None:
     generate_messages.generate(RELEASES, EMULATED, FOLDER / "messages.json")
 
 
-PARTS = {"resources": resources, "messages": messages}
+def columns() -> None:
+    generate_columns.generate([RELEASES[EMULATED], RELEASES["1.37"]], module, FOLDER / "columns.json")
+
+
+PARTS = {"resources": resources, "messages": messages, "columns": columns}
 
 
 def main(names: list[str]) -> None:
