@@ -22,6 +22,7 @@ from .kinds.pod_connections import connect, log, proxy
 from .kinds.pod_subresources import write_part
 from .kinds.pods import Pods
 from .kinds.policy import DisruptionBudgets, PriorityClasses
+from .kinds.quota import LimitRanges, ResourceQuotas
 from .kinds.scale import scale
 from .kinds.storage_classes import StorageClasses, VolumeAttributesClasses
 from .kinds.volume_claims import VolumeClaims
@@ -53,6 +54,7 @@ STRATEGIES: Mapping[str, Strategy] = {
     "horizontalpodautoscalers.autoscaling": HorizontalPodAutoscalers(),
     "jobs.batch": Jobs(),
     "leases.coordination.k8s.io": Leases(),
+    "limitranges": LimitRanges(),
     "namespaces": Namespaces(),
     "networkpolicies.networking.k8s.io": NetworkPolicies(),
     "nodes": Nodes(),
@@ -66,6 +68,7 @@ STRATEGIES: Mapping[str, Strategy] = {
     "replicationcontrollers": ReplicationControllers(),
     "resourceclaims.resource.k8s.io": ResourceClaims(),
     "resourceclaimtemplates.resource.k8s.io": ResourceClaimTemplates(),
+    "resourcequotas": ResourceQuotas(),
     "resourceslices.resource.k8s.io": ResourceSlices(),
     "secrets": Secrets(),
     "services": Services(),

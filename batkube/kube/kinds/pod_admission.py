@@ -111,7 +111,8 @@ def _apply_runtime_class(pod: JSON, ctx: Context) -> None:
         if selector.get(key, value) != value:
             raise _rejected(
                 pod,
-                f"conflict: runtimeClass.scheduling.nodeSelector[{key}] = {value}; pod.spec.nodeSelector[{key}] = {selector[key]}",
+                f"conflict: runtimeClass.scheduling.nodeSelector[{key}] = {value}; "
+                f"pod.spec.nodeSelector[{key}] = {selector[key]}",
             )
         selector[key] = value
     if selector:

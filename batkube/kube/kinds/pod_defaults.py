@@ -200,16 +200,25 @@ def _default_pod_resources(spec: JSON) -> None:
 
 
 def pod_requests(spec: JSON) -> dict[str, Quantity]:
-    """What the containers of a pod ask for together: the sum of those that run at the same time, or the largest
+    """What a pod asks for: of its own, or its containers together, those that run at the same time or the largest
     init container if that is more.
     """
+    return _total(spec, "requests")
+
+
+def pod_limits(spec: JSON) -> dict[str, Quantity]:
+    """What a pod may use at most, by the same rule."""
+    return _total(spec, "limits")
+
+
+def _total(spec: JSON, which: str) -> dict[str, Quantity]:
     total: dict[str, Quantity] = {}
-    for name, quantity in _requests(spec.get("containers")):
+    for name, quantity in _amounts(spec.get("containers"), which):
         total[name] = total[name] + quantity if name in total else quantity
     sidecars: dict[str, Quantity] = {}
     peak: dict[str, Quantity] = {}
     for container in spec.get("initContainers") or ():
-        own = dict(_requests([container]))
+        own = dict(_amounts([container], which))
         if container.get("restartPolicy") == "Always":
             for name, quantity in own.items():
                 sidecars[name] = sidecars[name] + quantity if name in sidecars else quantity
@@ -221,10 +230,12 @@ def pod_requests(spec: JSON) -> dict[str, Quantity]:
             peak[name] = max(peak[name], quantity) if name in peak else quantity
     for name, quantity in peak.items():
         total[name] = max(total[name], quantity) if name in total else quantity
+    for name, text in ((spec.get("resources") or {}).get(which) or {}).items():
+        total[name] = Quantity.parse(text)
     return total
 
 
-def _requests(containers: list[JSON] | None) -> Iterator[tuple[str, Quantity]]:
+def _amounts(containers: list[JSON] | None, which: str) -> Iterator[tuple[str, Quantity]]:
     for container in containers or ():
-        for name, quantity in ((container.get("resources") or {}).get("requests") or {}).items():
-            yield name, Quantity.parse(quantity)
+        for name, text in ((container.get("resources") or {}).get(which) or {}).items():
+            yield name, Quantity.parse(text)

@@ -9,8 +9,9 @@ from typing import Any
 
 from .. import metadata
 from ..metadata import Errors
-from ..status import ApiError
+from ..status import ApiError, FieldError
 from ..strategy import Context, Strategy, keep, keep_all_but_status
+from .limit_admission import default_to_limits
 from .pod_admission import admit_changed_pod, admit_new_pod, check_overhead
 from .pod_conditions import gated_condition
 from .pod_defaults import default_pod
@@ -39,6 +40,7 @@ _HOST = "spec.host"  # what spec.nodeName was called long ago
 class Pods(Strategy):
     """Rules of pods."""
 
+    set_by_admission = frozenset(("priority", "preemptionPolicy", "tolerations"))
     selectable_fields = frozenset(
         (
             _HOST,
@@ -58,6 +60,7 @@ class Pods(Strategy):
     def prepare_create(self, obj: JSON, ctx: Context) -> None:
         spec = obj.setdefault("spec", {})
         default_pod(obj)
+        default_to_limits(obj, ctx)
         obj["metadata"]["generation"] = 1
         admit_new_pod(obj, ctx)
         obj["status"] = {"phase": "Pending"}
@@ -70,7 +73,7 @@ class Pods(Strategy):
     def validate_create(self, obj: JSON, ctx: Context) -> Errors:
         errors = [*super().validate_create(obj, ctx), *validate_pod(obj)]
         if obj["spec"].get("ephemeralContainers"):
-            errors.append(metadata.FieldError.forbidden("spec.ephemeralContainers", "cannot be set on create"))
+            errors.append(FieldError.forbidden("spec.ephemeralContainers", "cannot be set on create"))
         if not errors:
             check_overhead(obj, ctx)
             ctx.warnings.extend(warnings_of(obj))

@@ -9,6 +9,8 @@ from typing import Any
 
 from ..api import Api
 from ..conversion import to_stored
+from ..kinds.limit_admission import check_limits
+from ..kinds.quota_admission import QUOTAS, charge_quotas
 from ..metadata import validate_new
 from ..names import path_segment
 from ..options import PLAIN_WRITE, WriteOptions
@@ -50,6 +52,10 @@ def create(
     errors = strategy.validate_create(obj, ctx) or validate_new(obj["metadata"], path_segment)
     if errors:
         raise ApiError.invalid(resource.qualified_kind, name, errors)
+    charged: list[JSON] = []
+    if namespace:
+        check_limits(obj, ctx)
+        charged = charge_quotas(obj, ctx)
     if api.store.version(resource.storage, namespace, name) is not None:
         raise ApiError.already_exists(resource.qualified, name)
     if managed:
@@ -57,6 +63,8 @@ def create(
     if options.dry_run:
         obj = {"kind": stored_as.kind, "apiVersion": stored_as.api_version, **obj}
         return Version(stored_as, (namespace, name), obj, 0)
+    for quota in charged:
+        api.store.put(api.registry.named(QUOTAS), quota)
     return api.store.put(stored_as, obj, (options.field_manager, resource.api_version, ctx.now))
 
 
