@@ -32,6 +32,13 @@ class Answer:
     content_type: bytes = _JSON_HEADER
     headers: list[tuple[bytes, bytes]] = field(default_factory=list)
 
+    def all_headers(self) -> list[tuple[bytes, bytes]]:
+        """Those of the body too, which a 204 has not."""
+        if self.code == 204:
+            return self.headers
+        size = b"%d" % len(self.body)
+        return [(b"content-type", self.content_type), (b"content-length", size), *self.headers]
+
 
 def answer_bytes(code: int, data: bytes, accepted: Accepted, warnings: Sequence[str] = ()) -> Answer:
     """An answer whose JSON exists already."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import Counter
-from collections.abc import Awaitable, Callable, MutableMapping
+from collections.abc import Awaitable, Callable, MutableMapping, Sequence
 from typing import Any
 from urllib.parse import unquote
 
@@ -25,11 +25,14 @@ from .watch import Watcher
 
 Scope = MutableMapping[str, Any]
 Message = MutableMapping[str, Any]
+Headers = Sequence[tuple[bytes, bytes]]
 Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 
 # What is no resource: discovery, OpenAPI, health, version. Gets the path's parts, method, Accept and query.
 Document = Callable[[list[str], str, str, Query], Answer]
+
+_WRITES = frozenset((b"POST", b"PUT", b"PATCH", b"DELETE"))
 
 DEAF_SECONDS = 5.0  # real seconds
 
@@ -72,10 +75,28 @@ class Endpoint:
             watcher.finish()
 
     async def _result(self, scope: Scope, receive: Receive) -> Answer | Stream:
+        method, raw_path = scope["method"], scope.get("raw_path") or scope["path"].encode()
+        body = b"" if method in ("GET", "HEAD") else await _read(receive)
+        return self._carry_out(method, raw_path, scope["query_string"], scope["headers"], body)
+
+    def answers_at_once(self, method: bytes, url: bytes) -> bool:
+        """A request that `answer` takes: a write, whose answer needs no waiting and is no stream."""
+        return method in _WRITES and url.startswith((b"/api/", b"/apis/"))
+
+    def answer(self, method: bytes, url: bytes, headers: Headers, body: bytes) -> Answer:
+        """The answer to a request of which `answers_at_once` is true."""
+        raw_path, _, query = url.partition(b"?")
+        result = self._carry_out(method.decode("ascii"), raw_path, query, headers, body)
+        assert isinstance(result, Answer)
+        return result
+
+    def _carry_out(
+        self, method: str, raw_path: bytes, raw_query: bytes, headers: Headers, body: bytes
+    ) -> Answer | Stream:
         warnings: list[str] = []
         accept = content_type = user_agent = ""
         gzip = False
-        for name, value in scope["headers"]:
+        for name, value in headers:
             if name == b"accept":
                 accept = value.decode("latin-1")
             elif name == b"content-type":
@@ -84,15 +105,14 @@ class Endpoint:
                 user_agent = value.decode("latin-1")
             elif name == b"accept-encoding":
                 gzip = b"gzip" in value
+        query = Query(raw_query.decode("latin-1")) if raw_query else NO_QUERY
         try:
-            method = scope["method"]
-            raw_query = scope["query_string"]
-            query = Query(raw_query.decode("latin-1")) if raw_query else NO_QUERY
-            parts = split_path(scope)
+            parts = split_path(raw_path)
             target = target_of(self.api.registry, parts)
             if target is None:
                 return self._document(parts, method, accept, query)
-            body = b"" if method in ("GET", "HEAD") else await _read(receive)
+            if len(body) > MAX_BODY:
+                raise ApiError.request_too_large(MAX_BODY)
             request = Request(method, target, query, accept, content_type, body, user_agent, warnings)
             self.requests[verb_of(request), target.resource.storage] += 1
             result = handle(self.api, request)
@@ -100,9 +120,9 @@ class Endpoint:
                 return compressed(result)
             return result
         except (ApiError, TextError) as error:
-            return answer_error(error, _error_form(accept, scope), warnings)
+            return answer_error(error, _error_form(accept, query), warnings)
         except Exception as error:
-            logger.exception("%s %s failed", scope["method"], scope["path"])
+            logger.exception("%s %s failed", method, raw_path.decode("latin-1"))
             return answer_error(ApiError.internal(f"{type(error).__name__}: {error}"))
 
     async def _send_stream(self, stream: Stream, receive: Receive, send: Send) -> None:
@@ -140,11 +160,10 @@ class Endpoint:
             del self.watchers[watcher]
 
 
-def split_path(scope: Scope) -> list[str]:
+def split_path(raw: bytes) -> list[str]:
     """The parts of the path, decoded one by one, without the slash at the end. 400 where an escape is
     malformed.
     """
-    raw: bytes = scope.get("raw_path") or scope["path"].encode()
     text = raw.partition(b"?")[0].decode("latin-1").strip("/") if raw else ""
     if "%" not in text:
         parts = text.split("/")
@@ -170,33 +189,20 @@ def split_path(scope: Scope) -> list[str]:
 
 
 async def _read(receive: Receive) -> bytes:
-    """The whole body. 413 where it is larger than the server takes."""
+    """The whole body; of one that is larger than MAX_BODY enough to tell."""
     message = await receive()
-    body: bytes = message.get("body", b"")
-    if message.get("more_body", False):
-        pieces = [body]
-        size = len(body)
-        while message.get("more_body", False):
-            message = await receive()
-            piece = message.get("body", b"")
-            size += len(piece)
-            if size <= MAX_BODY:
-                pieces.append(piece)
-        body = b"".join(pieces)
-        if size > MAX_BODY:
-            raise ApiError.request_too_large(MAX_BODY)
-    return body
+    pieces: list[bytes] = [message.get("body", b"")]
+    size = len(pieces[0])
+    while message.get("more_body", False):
+        message = await receive()
+        if size <= MAX_BODY:
+            pieces.append(message.get("body", b""))
+            size += len(pieces[-1])
+    return b"".join(pieces)
 
 
 async def _send_answer(answer: Answer, head: bool, send: Send) -> None:
-    headers = [
-        (b"content-type", answer.content_type),
-        (b"content-length", b"%d" % len(answer.body)),
-        *answer.headers,
-    ]
-    if answer.code == 204:
-        headers = answer.headers
-    await send({"type": "http.response.start", "status": answer.code, "headers": headers})
+    await send({"type": "http.response.start", "status": answer.code, "headers": answer.all_headers()})
     await send({"type": "http.response.body", "body": b"" if head else answer.body})
 
 
@@ -205,13 +211,12 @@ async def _disconnected(receive: Receive) -> None:
         pass
 
 
-def _error_form(accept: str, scope: Scope) -> Accepted:
+def _error_form(accept: str, query: Query) -> Accepted:
     """How to send a Status: in the media type that was asked for, never as a table."""
     try:
         accepted = negotiate(accept)
     except ApiError:
         return PLAIN
-    query = Query(scope["query_string"].decode("latin-1"))
     if accepted.yaml or "pretty" in query:
         return Accepted(yaml=accepted.yaml, pretty=query.flag("pretty"))
     return PLAIN

@@ -24,6 +24,8 @@ class Clock:
         self._text = ""
         self._moment = -1.0
         self._precise = ""
+        self._whole = -1
+        self._prefix = ""
 
     def seconds(self, offset: int = 0) -> str:
         """RFC 3339 in whole seconds, `offset` seconds from now."""
@@ -38,8 +40,11 @@ class Clock:
         moment = self.now()
         if moment != self._moment:
             whole, fraction = divmod(round(moment * 1_000_000), 1_000_000)
+            if whole != self._whole:
+                self._whole = whole
+                self._prefix = time.strftime("%Y-%m-%dT%H:%M:%S.", time.gmtime(whole))
             self._moment = moment
-            self._precise = time.strftime("%Y-%m-%dT%H:%M:%S.", time.gmtime(whole)) + f"{fraction:06d}Z"
+            self._precise = f"{self._prefix}{fraction:06d}Z"
         return self._precise
 
 

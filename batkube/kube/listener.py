@@ -1,4 +1,4 @@
-"""The listening socket and its connections: uvicorn's HTTP protocol inside the caller's event loop.
+"""The listening socket and its connections, inside the caller's event loop.
 
 uvicorn's own `Server` is left out: it installs signal handlers and wakes up ten times a second, and a server
 inside a simulation must do neither.
@@ -14,6 +14,8 @@ from typing import Any
 import uvicorn
 from uvicorn.server import ServerState
 
+from .connection import Answering, Connection
+
 BACKLOG = 2048  # schedulers open dozens of connections at once
 KEEP_ALIVE = 120  # real seconds; Go's clients drop idle connections after 90 and must be the first to do so
 
@@ -28,9 +30,10 @@ App = Callable[
 
 
 class Listener:
-    """Serves an ASGI application on one address."""
+    """Serves an ASGI application on one address, and what `answering` takes by `answering`."""
 
-    def __init__(self, app: App) -> None:
+    def __init__(self, app: App, answering: Answering) -> None:
+        self._answering = answering
         self._config = uvicorn.Config(
             app,
             log_config=None,
@@ -61,11 +64,9 @@ class Listener:
         except OSError as error:
             sock.close()
             raise OSError(error.errno, f"cannot listen on {host}:{port}: {error.strerror or error}") from None
-        protocol: Any = self._config.http_protocol_class
+        options = {"config": self._config, "server_state": self._state, "app_state": {}, "_loop": loop}
         self._server = await loop.create_server(
-            lambda: protocol(config=self._config, server_state=self._state, app_state={}, _loop=loop),
-            sock=sock,
-            backlog=BACKLOG,
+            lambda: Connection(self._answering, **options), sock=sock, backlog=BACKLOG
         )
         self._socket = sock
         return int(sock.getsockname()[1])
@@ -97,12 +98,9 @@ class Listener:
 
     def unsent(self) -> bool:
         """Bytes wait in a write buffer for the kernel to take them."""
-        return any(
-            transport.get_write_buffer_size() and not transport.is_closing() for transport in self.transports()
-        )
+        return any(transport.get_write_buffer_size() and not transport.is_closing() for transport in self.transports())
 
     def requests_in_work(self) -> int:
         """Requests whose head was read and whose answer is not complete, open streams among them."""
         connections: set[Any] = self._state.connections
-        cycles = (connection.cycle for connection in connections)
-        return sum(1 for cycle in cycles if cycle is not None and not cycle.response_complete)
+        return sum(1 for connection in connections if connection.in_work)

@@ -100,7 +100,7 @@ class ApiServer:
         """Listen, in the running event loop. Port 0: any free one. OSError (with the address) where it is
         taken.
         """
-        listener = Listener(self.asgi)
+        listener = Listener(self.asgi, self._endpoint)
         self._port = await listener.start(host, port)
         self._host, self._listener = host, listener
 

@@ -1,0 +1,118 @@
+"""What goes over one connection: answers come in order and whole, however the requests arrive."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import pytest
+
+from batkube.kube.server import ApiServer
+
+CONFIGMAPS = "/api/v1/namespaces/default/configmaps"
+
+
+class Wire:
+    """A client that decides itself which bytes go when."""
+
+    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self.reader = reader
+        self.writer = writer
+
+    def send(self, *pieces: bytes) -> None:
+        self.writer.write(b"".join(pieces))
+
+    async def answer(self) -> tuple[int, Any]:
+        """Status and body of the next answer."""
+        head = (await asyncio.wait_for(self.reader.readuntil(b"\r\n\r\n"), 5)).lower()
+        status = int(head.split()[1])
+        if status == 100:
+            return status, None
+        length = int(head.partition(b"content-length: ")[2].split()[0])
+        return status, json.loads(await asyncio.wait_for(self.reader.readexactly(length), 5))
+
+
+@asynccontextmanager
+async def wire_to(server: ApiServer) -> AsyncIterator[Wire]:
+    reader, writer = await asyncio.open_connection("127.0.0.1", server.port)
+    try:
+        yield Wire(reader, writer)
+    finally:
+        writer.close()
+
+
+@pytest.fixture
+async def server() -> AsyncIterator[ApiServer]:
+    api = ApiServer(now=lambda: 0.0)
+    await api.start()
+    yield api
+    await api.stop()
+
+
+def head(method: str, path: str, *headers: str) -> bytes:
+    return "\r\n".join([f"{method} {path} HTTP/1.1", "Host: x", *headers, "", ""]).encode()
+
+
+def configmap(name: str, size: int = 0) -> bytes:
+    return json.dumps({"metadata": {"name": name}, "data": {"filler": "x" * size}}).encode()
+
+
+def create(name: str, size: int = 0) -> bytes:
+    body = configmap(name, size)
+    return head("POST", CONFIGMAPS, "Content-Type: application/json", f"Content-Length: {len(body)}") + body
+
+
+async def test_requests_sent_without_waiting_are_answered_in_order(server: ApiServer) -> None:
+    async with wire_to(server) as wire:
+        wire.send(create("a"), head("GET", f"{CONFIGMAPS}/a"), create("b", 300_000), create("c"), create("a"))
+        answers = [await wire.answer() for _ in range(5)]
+    assert [status for status, _ in answers] == [201, 200, 201, 201, 409]
+    assert [body["metadata"].get("name") for _, body in answers] == ["a", "a", "b", "c", None]
+
+
+@pytest.mark.parametrize("size", [10, 300_000])
+async def test_a_request_that_arrives_in_pieces_is_work_until_it_is_answered(server: ApiServer, size: int) -> None:
+    request = create("a", size)
+    async with wire_to(server) as wire:
+        wire.send(request[:-10])
+        async with wire_to(server) as other:  # when this one is answered, what came before it has been read
+            other.send(head("GET", f"{CONFIGMAPS}/none"))
+            assert (await other.answer())[0] == 404
+        assert server.busy()
+        wire.send(request[-10:])
+        status, body = await wire.answer()
+        assert (status, len(body["data"]["filler"])) == (201, size)
+        assert not server.busy()
+
+
+async def test_a_body_of_unknown_length_is_read(server: ApiServer) -> None:
+    body = configmap("a")
+    async with wire_to(server) as wire:
+        wire.send(head("POST", CONFIGMAPS, "Content-Type: application/json", "Transfer-Encoding: chunked"))
+        wire.send(b"%x\r\n%s\r\n" % (len(body), body), b"0\r\n\r\n", create("b"))
+        assert [(await wire.answer())[0] for _ in range(2)] == [201, 201]
+
+
+async def test_a_client_that_asks_before_it_sends_the_body_is_told_to_go_on(server: ApiServer) -> None:
+    body = configmap("a")
+    expect = head("POST", CONFIGMAPS, "Expect: 100-continue", f"Content-Length: {len(body)}")
+    async with wire_to(server) as wire:
+        wire.send(expect)
+        assert (await wire.answer())[0] == 100
+        wire.send(body)
+        assert (await wire.answer())[0] == 201
+
+
+async def test_a_connection_is_closed_after_the_answer_if_the_client_wants_it(server: ApiServer) -> None:
+    body = configmap("a")
+    async with wire_to(server) as wire:
+        wire.send(head("POST", CONFIGMAPS, "Connection: close", f"Content-Length: {len(body)}"), body)
+        assert (await wire.answer())[0] == 201
+        assert await asyncio.wait_for(wire.reader.read(), 5) == b""
+
+
+async def test_a_body_larger_than_the_server_takes_is_refused(server: ApiServer) -> None:
+    async with wire_to(server) as wire:
+        wire.send(create("a", 4_000_000), create("b"))
+        assert [(await wire.answer())[0] for _ in range(2)] == [413, 201]
