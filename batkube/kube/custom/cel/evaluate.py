@@ -22,7 +22,10 @@ class CelError(Exception):
 
 def evaluate(node: Node, scope: Scope) -> Any:
     """The value, with the variables of `scope`."""
-    return _Evaluation().value(node, scope)
+    try:
+        return _Evaluation().value(node, scope)
+    except RecursionError:
+        raise CelError("the expression is too long") from None
 
 
 class _Evaluation:

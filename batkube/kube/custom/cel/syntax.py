@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-MAX_DEPTH = 100
+MAX_DEPTH = 40  # of brackets in brackets
 
 _TOKEN = re.compile(
     r"""\s*(?:
