@@ -43,7 +43,7 @@ class SchedulersAtRest:
         self._pid = pid
         self._oracle = IdleOracle(server)
         self._peers: dict[tuple[str, int], int | None] = {}
-        """The process at each connection's other end; None for one out of sight."""
+        """The process at the other end of each connection that watches pods; None for one out of sight."""
         self._started = False
         if pid is not None:
             self._oracle.add(pid)
@@ -90,15 +90,18 @@ class SchedulersAtRest:
         return bool(self._peers) and None not in self._peers.values()
 
     def _follow_peers(self) -> None:
-        """Observe the processes at the other end of the open connections, where we did not start the scheduler."""
+        """Observe the processes that watch pods, where we did not start the scheduler: others are no schedulers."""
         if self._pid is not None:
             return
+        watching = self._server.watching("pods")
         remote = {}
         for connection in self._server.connections():
             try:
-                remote[connection.getpeername()[:2]] = connection
+                address = connection.getpeername()[:2]
             except OSError:
                 continue
+            if address in watching:
+                remote[address] = connection
         for address in [address for address in self._peers if address not in remote]:
             del self._peers[address]
         for address, connection in remote.items():

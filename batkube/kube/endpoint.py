@@ -26,6 +26,7 @@ from .watch import Watcher
 Scope = MutableMapping[str, Any]
 Message = MutableMapping[str, Any]
 Headers = Sequence[tuple[bytes, bytes]]
+Client = tuple[str, int]  # address and port of the other end
 Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 
@@ -45,7 +46,7 @@ class Endpoint:
     def __init__(self, api: Api, document: Document) -> None:
         self.api = api
         self.in_work = 0  # requests begun and not yet answered; open watches excepted
-        self.watchers: dict[Watcher, None] = {}
+        self.watchers: dict[Watcher, Client | None] = {}  # and whose they are
         self.requests: Counter[tuple[str, str]] = Counter()  # by verb and storage key
         self._document = document
 
@@ -59,7 +60,7 @@ class Endpoint:
             else:
                 self.in_work -= 1
                 waiting = False
-                await self._send_stream(result, receive, send)
+                await self._send_stream(result, scope.get("client"), receive, send)
         finally:
             if waiting:
                 self.in_work -= 1
@@ -125,9 +126,9 @@ class Endpoint:
             logger.exception("%s %s failed", method, raw_path.decode("latin-1"))
             return answer_error(ApiError.internal(f"{type(error).__name__}: {error}"))
 
-    async def _send_stream(self, stream: Stream, receive: Receive, send: Send) -> None:
+    async def _send_stream(self, stream: Stream, client: Client | None, receive: Receive, send: Send) -> None:
         watcher = stream.watcher
-        self.watchers[watcher] = None
+        self.watchers[watcher] = client
         loop = asyncio.get_running_loop()
         task = asyncio.current_task()
         assert task is not None

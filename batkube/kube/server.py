@@ -222,6 +222,11 @@ class ApiServer:
             return []
         return [transport.get_extra_info("socket") for transport in self._listener.transports()]
 
+    def watching(self, storage: str) -> set[tuple[str, int]]:
+        """Address and port of the clients that have a watch of this kind open."""
+        watchers = self._endpoint.watchers.items()
+        return {client for watcher, client in watchers if client is not None and watcher.storage == storage}
+
     def listener(self) -> socket.socket | None:
         return self._listener.socket if self._listener is not None else None
 

@@ -79,6 +79,11 @@ class Watcher:
         collection.listeners[self._on_change] = None
 
     @property
+    def storage(self) -> str:
+        """The storage key of what is watched."""
+        return self._collection.storage
+
+    @property
     def pending(self) -> bool:
         """Something waits to be sent."""
         return bool(self._queue or self._tail) or self._initial is not None or self._end_mark is not None
