@@ -62,6 +62,7 @@ class ResourceType:
     hidden: bool = False  # served, but not shown in discovery
     custom: bool = False  # defined by a CustomResourceDefinition
     printer_columns: tuple[JSON, ...] = ()  # of a custom resource: its additionalPrinterColumns
+    schema: JSON | None = None  # of a custom resource: its openAPIV3Schema
 
     api_version: str = field(init=False)  # `v1`, `apps/v1`
     qualified: str = field(init=False)  # plural with its group: `pods`, `deployments.apps`

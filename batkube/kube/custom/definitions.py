@@ -299,6 +299,7 @@ def _resource(version: JSON, served: ServedVersion, spec: JSON) -> ResourceType:
         categories=tuple(names.get("categories") or ()),
         subresources=subresources,
         printer_columns=tuple(version.get("additionalPrinterColumns") or ()),
+        schema=served.schema,
         custom=True,
     )
 

@@ -1,7 +1,7 @@
 """Makes the data files of this package again: `python -m batkube.kube.schema.generate [PART ...]`.
 
 Needs Go, whose module cache has (or fetches) the modules named in RELEASES. Parts: resources, messages,
-columns. All where none is named. The output depends on nothing but those modules.
+columns, list_types, openapi. All where none is named. The output depends on nothing but those modules.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from . import generate_columns, generate_messages, generate_resources
+from . import generate_columns, generate_list_types, generate_messages, generate_openapi, generate_resources
 
 RELEASES = {"1.34": "1.34.3", "1.35": "1.35.4", "1.36": "1.36.3", "1.37": "1.37.2"}
 
@@ -41,7 +41,23 @@ def columns() -> None:
     generate_columns.generate([RELEASES[EMULATED], RELEASES["1.37"]], module, FOLDER / "columns.json")
 
 
-PARTS = {"resources": resources, "messages": messages, "columns": columns}
+def list_types() -> None:
+    generate_list_types.generate(module("k8s.io/kubernetes", RELEASES[EMULATED]), FOLDER / "list_types.json")
+
+
+def openapi() -> None:
+    order = [EMULATED, *(release for release in reversed(RELEASES) if release != EMULATED)]
+    modules = [module("k8s.io/kubernetes", RELEASES[release]) for release in order]
+    generate_openapi.generate(modules, FOLDER / "openapi.json.xz")
+
+
+PARTS = {
+    "resources": resources,
+    "messages": messages,
+    "columns": columns,
+    "list_types": list_types,
+    "openapi": openapi,
+}
 
 
 def main(names: list[str]) -> None:

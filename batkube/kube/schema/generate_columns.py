@@ -19,7 +19,7 @@ from ..api_types import fields_of
 
 _STRING = r'"(?:[^"\\]|\\.)*"'
 _IMPORT = re.compile(r'^\t(\w+) "(k8s\.io/[^"]+)"$', re.MULTILINE)
-_TABLE = re.compile(r"(\w+) := \[\]metav1\.TableColumnDefinition\{\n(.*?)\n\t\}", re.DOTALL)
+_TABLE = re.compile(r"(\w+) :?= (?:append\(\1, )?\[\]metav1\.TableColumnDefinition\{\n(.*?)\n\t\}", re.DOTALL)
 _HANDLER = re.compile(r"h\.TableHandler\((\w+), print(\w+)\)")
 _PRINTER = re.compile(r"^func print(\w+)\(\w+ \*(?:\w+)\.(\w+),", re.MULTILINE)
 _TEXT = rf"{_STRING}|\w+\.\w+\{{\}}[\w.]*\(\)\[{_STRING}\]"
@@ -70,7 +70,7 @@ def _columns(release: str, module: Callable[[str, str], Path]) -> dict[str, list
 
     tables: dict[str, list[Column]] = {}
     for name, body in _TABLE.findall(source):
-        columns = []
+        columns: list[Column] = []
         for line in body.strip().splitlines():
             text = line.strip().rstrip(",")
             if text.startswith("//"):
@@ -80,7 +80,7 @@ def _columns(release: str, module: Callable[[str, str], Path]) -> dict[str, list
                 raise ValueError(f"column of {name} not understood: {line}")
             strings = [json.loads(found.get(key, '""')) for key in ("Name", "Type", "Format")]
             columns.append([*strings, described(found.get("Description", '""')), int(found.get("Priority", 0))])
-        tables[name] = columns
+        tables.setdefault(name, []).extend(columns)
     printers = dict(_PRINTER.findall(source))
     kinds = {printers[printer]: tables[table] for table, printer in _HANDLER.findall(source)}
     result = {kind: columns for kind, columns in kinds.items() if not kind.endswith("List")}
