@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from . import conversion
 from .binding import bind
 from .kinds import csi, events
+from .kinds.access import CertificateSigningRequests, RoleBindings, Roles
 from .kinds.autoscaling import HorizontalPodAutoscalers
 from .kinds.claims import ResourceClaims, ResourceClaimTemplates
 from .kinds.config import ConfigMaps, Secrets
@@ -23,7 +24,9 @@ from .kinds.pod_subresources import write_part
 from .kinds.pods import Pods
 from .kinds.policy import DisruptionBudgets, PriorityClasses
 from .kinds.quota import LimitRanges, ResourceQuotas
+from .kinds.reviews import review_access, review_rules, review_self, review_token
 from .kinds.scale import scale
+from .kinds.service_accounts import ServiceAccounts, request_token
 from .kinds.storage_classes import StorageClasses, VolumeAttributesClasses
 from .kinds.volume_claims import VolumeClaims
 from .kinds.volumes import Volumes
@@ -39,6 +42,9 @@ from .kinds.workloads import (
 from .strategy import Action, Strategy
 
 STRATEGIES: Mapping[str, Strategy] = {
+    "certificatesigningrequests.certificates.k8s.io": CertificateSigningRequests(),
+    "clusterrolebindings.rbac.authorization.k8s.io": RoleBindings(cluster=True),
+    "clusterroles.rbac.authorization.k8s.io": Roles(cluster=True),
     "configmaps": ConfigMaps(),
     "controllerrevisions.apps": ControllerRevisions(),
     "cronjobs.batch": CronJobs(),
@@ -70,7 +76,10 @@ STRATEGIES: Mapping[str, Strategy] = {
     "resourceclaimtemplates.resource.k8s.io": ResourceClaimTemplates(),
     "resourcequotas": ResourceQuotas(),
     "resourceslices.resource.k8s.io": ResourceSlices(),
+    "rolebindings.rbac.authorization.k8s.io": RoleBindings(),
+    "roles.rbac.authorization.k8s.io": Roles(),
     "secrets": Secrets(),
+    "serviceaccounts": ServiceAccounts(),
     "services": Services(),
     "statefulsets.apps": StatefulSets(),
     "storageclasses.storage.k8s.io": StorageClasses(),
@@ -81,6 +90,7 @@ STRATEGIES: Mapping[str, Strategy] = {
 ACTIONS: Mapping[tuple[str, str], Action] = {
     ("bindings", ""): bind,
     ("deployments.apps", "scale"): scale,
+    ("localsubjectaccessreviews.authorization.k8s.io", ""): review_access,
     ("namespaces", "finalize"): finalize,
     ("pods", "attach"): connect,
     ("pods", "binding"): bind,
@@ -93,7 +103,13 @@ ACTIONS: Mapping[tuple[str, str], Action] = {
     ("pods", "resize"): write_part,
     ("replicasets.apps", "scale"): scale,
     ("replicationcontrollers", "scale"): scale,
+    ("selfsubjectaccessreviews.authorization.k8s.io", ""): review_access,
+    ("selfsubjectreviews.authentication.k8s.io", ""): review_self,
+    ("selfsubjectrulesreviews.authorization.k8s.io", ""): review_rules,
+    ("serviceaccounts", "token"): request_token,
     ("statefulsets.apps", "scale"): scale,
+    ("subjectaccessreviews.authorization.k8s.io", ""): review_access,
+    ("tokenreviews.authentication.k8s.io", ""): review_token,
 }
 
 

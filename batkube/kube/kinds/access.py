@@ -1,0 +1,144 @@
+"""Roles and the bindings of roles (`pkg/apis/rbac`). They are kept and checked; nobody is held to them, everybody may
+do everything here.
+"""
+
+from __future__ import annotations
+
+import base64
+from typing import Any
+
+from ..metadata import Errors, immutable, problems
+from ..names import dns_subdomain, path_segment
+from ..status import FieldError
+from ..strategy import Context, Strategy
+
+JSON = dict[str, Any]
+
+_GROUP = "rbac.authorization.k8s.io"
+_SUBJECTS = ("ServiceAccount", "User", "Group")
+_ROLES = ("Role", "ClusterRole")
+
+
+class Roles(Strategy):
+    """Roles and, where `cluster` is set, cluster roles."""
+
+    counts_generation = False
+    name_rule = staticmethod(path_segment)
+
+    def __init__(self, *, cluster: bool = False) -> None:
+        self._cluster = cluster
+
+    def validate_create(self, obj: JSON, ctx: Context) -> Errors:
+        return [*super().validate_create(obj, ctx), *self._validate_rules(obj)]
+
+    def validate_update(self, new: JSON, old: JSON, ctx: Context) -> Errors:
+        return [*super().validate_update(new, old, ctx), *self._validate_rules(new)]
+
+    def _validate_rules(self, role: JSON) -> Errors:
+        errors: Errors = []
+        for index, rule in enumerate(role.get("rules") or ()):
+            where = f"rules[{index}]"
+            if not rule.get("verbs"):
+                errors.append(FieldError.required(f"{where}.verbs", "verbs must contain at least one value"))
+            urls = rule.get("nonResourceURLs")
+            if urls:
+                if not self._cluster:
+                    why = "namespaced rules cannot apply to non-resource URLs"
+                    errors.append(FieldError.invalid(f"{where}.nonResourceURLs", urls, why))
+                if rule.get("apiGroups") or rule.get("resources") or rule.get("resourceNames"):
+                    why = "rules cannot apply to both regular resources and non-resource URLs"
+                    errors.append(FieldError.invalid(f"{where}.nonResourceURLs", urls, why))
+                continue
+            for name, what in (("apiGroups", "api group"), ("resources", "resource")):
+                if not rule.get(name):
+                    why = f"resource rules must supply at least one {what}"
+                    errors.append(FieldError.required(f"{where}.{name}", why))
+        return errors
+
+
+class RoleBindings(Strategy):
+    """Bindings of roles and, where `cluster` is set, of cluster roles to all namespaces."""
+
+    counts_generation = False
+    name_rule = staticmethod(path_segment)
+
+    def __init__(self, *, cluster: bool = False) -> None:
+        self._cluster = cluster
+
+    def prepare_create(self, obj: JSON, ctx: Context) -> None:
+        _default_subjects(obj)
+
+    def prepare_update(self, new: JSON, old: JSON, ctx: Context) -> None:
+        _default_subjects(new)
+
+    def validate_create(self, obj: JSON, ctx: Context) -> Errors:
+        return [*super().validate_create(obj, ctx), *self._validate(obj)]
+
+    def validate_update(self, new: JSON, old: JSON, ctx: Context) -> Errors:
+        errors = [*super().validate_update(new, old, ctx), *self._validate(new)]
+        return [*errors, *immutable("roleRef", new.get("roleRef"), old.get("roleRef"), "cannot change roleRef")]
+
+    def _validate(self, binding: JSON) -> Errors:
+        errors: Errors = []
+        role = binding.get("roleRef") or {}
+        group, kind, name = role.get("apiGroup", ""), role.get("kind", ""), role.get("name", "")
+        kinds = ("ClusterRole",) if self._cluster else _ROLES
+        if group != _GROUP:
+            errors.append(FieldError.not_supported("roleRef.apiGroup", group, (_GROUP,)))
+        if kind not in kinds:
+            errors.append(FieldError.not_supported("roleRef.kind", kind, kinds))
+        if not name:
+            errors.append(FieldError.required("roleRef.name"))
+        else:
+            errors.extend(problems("roleRef.name", name, path_segment(name)))
+        for index, subject in enumerate(binding.get("subjects") or ()):
+            errors.extend(self._validate_subject(subject, f"subjects[{index}]"))
+        return errors
+
+    def _validate_subject(self, subject: JSON, path: str) -> Errors:
+        errors: Errors = []
+        kind, name, group = subject.get("kind", ""), subject.get("name", ""), subject.get("apiGroup", "")
+        if not name:
+            errors.append(FieldError.required(f"{path}.name"))
+        if kind not in _SUBJECTS:
+            errors.append(FieldError.not_supported(f"{path}.kind", kind, _SUBJECTS))
+        elif kind == "ServiceAccount":
+            errors.extend(problems(f"{path}.name", name, dns_subdomain(name)) if name else ())
+            if group:
+                errors.append(FieldError.not_supported(f"{path}.apiGroup", group, ("",)))
+            if self._cluster and not subject.get("namespace"):
+                errors.append(FieldError.required(f"{path}.namespace"))
+        elif group != _GROUP:
+            errors.append(FieldError.not_supported(f"{path}.apiGroup", group, (_GROUP,)))
+        return errors
+
+
+def _default_subjects(binding: JSON) -> None:
+    role = binding.get("roleRef")
+    if role is not None:
+        role["apiGroup"] = role.get("apiGroup") or _GROUP
+    for subject in binding.get("subjects") or ():
+        if subject.get("kind") in ("User", "Group"):
+            subject["apiGroup"] = subject.get("apiGroup") or _GROUP
+
+
+class CertificateSigningRequests(Strategy):
+    """Requests for certificates. Nobody signs them; a request that is none is refused."""
+
+    counts_generation = False
+
+    def validate_create(self, obj: JSON, ctx: Context) -> Errors:
+        errors = super().validate_create(obj, ctx)
+        spec = obj.get("spec") or {}
+        if not _is_certificate_request(spec.get("request", "")):
+            why = "PEM block type must be CERTIFICATE REQUEST"
+            errors.append(FieldError.invalid("spec.request", spec.get("request", ""), why))
+        if not spec.get("usages"):
+            errors.append(FieldError.required("spec.usages"))
+        if not spec.get("signerName"):
+            errors.append(FieldError.required("spec.signerName"))
+        return errors
+
+
+def _is_certificate_request(encoded: str) -> bool:
+    return base64.b64decode(encoded).lstrip().startswith(b"-----BEGIN CERTIFICATE REQUEST-----")
