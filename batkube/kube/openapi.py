@@ -101,6 +101,8 @@ def document(registry: Registry, group: str, version: str) -> JSON:
             _collect(_schema_name(resource, kind), schemas)
         if resource.custom:
             schemas.update(_custom_schemas(resource, schemas))
+        for name in resource.subresources:
+            _collect(_type_schema(resource.api_version_of(name), resource.kind_of(name)), schemas)
         paths.update(_paths(resource))
     for name in (f"{_META}.Patch", f"{_META}.DeleteOptions", f"{_META}.Status"):
         _collect(name, schemas)
@@ -116,7 +118,12 @@ def _schema_name(resource: ResourceType, kind: str) -> str:
     """`io.k8s.api.core.v1.Pod`; of a custom resource `com.example.v1.Widget`."""
     if resource.custom:
         return ".".join([*reversed(resource.group.split(".")), resource.version, kind])
-    folder, _, name = (type_of(resource.api_version, kind) or "").rpartition(".")
+    return _type_schema(resource.api_version, kind)
+
+
+def _type_schema(api_version: str, kind: str) -> str:
+    """The name of the schema of a built-in kind."""
+    folder, _, name = (type_of(api_version, kind) or "").rpartition(".")
     where = {
         "apiextensions/v1": "io.k8s.apiextensions-apiserver.pkg.apis.",
         "apiregistration/v1": "io.k8s.kube-aggregator.pkg.apis.",
