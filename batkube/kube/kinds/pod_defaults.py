@@ -185,11 +185,13 @@ def _default_field_references(items: Iterable[JSON] | None) -> None:
 def _default_pod_resources(spec: JSON) -> None:
     """Requests of the pod as a whole: those of its containers where they have any, else its limits."""
     resources = spec["resources"]
+    if resources.get("limits") or resources.get("requests"):
+        _default_huge_pages(spec, resources)
     limits = resources.get("limits")
     if not limits:
         return
     requests = resources.setdefault("requests", {})
-    for name, quantity in pod_requests(spec).items():
+    for name, quantity in containers_total(spec, "requests").items():
         if name in POD_LEVEL_RESOURCES:
             requests.setdefault(name, str(quantity))
     for name, quantity in limits.items():
@@ -212,6 +214,14 @@ def pod_limits(spec: JSON) -> dict[str, Quantity]:
 
 
 def _total(spec: JSON, which: str) -> dict[str, Quantity]:
+    total = containers_total(spec, which)
+    for name, text in ((spec.get("resources") or {}).get(which) or {}).items():
+        total[name] = Quantity.parse(text)
+    return total
+
+
+def containers_total(spec: JSON, which: str) -> dict[str, Quantity]:
+    """What the containers of a pod have together in `requests` or `limits`, whatever the pod says of its own."""
     total: dict[str, Quantity] = {}
     for name, quantity in _amounts(spec.get("containers"), which):
         total[name] = total[name] + quantity if name in total else quantity
@@ -230,9 +240,17 @@ def _total(spec: JSON, which: str) -> dict[str, Quantity]:
             peak[name] = max(peak[name], quantity) if name in peak else quantity
     for name, quantity in peak.items():
         total[name] = max(total[name], quantity) if name in total else quantity
-    for name, text in ((spec.get("resources") or {}).get(which) or {}).items():
-        total[name] = Quantity.parse(text)
     return total
+
+
+def _default_huge_pages(spec: JSON, resources: JSON) -> None:
+    """The limit of huge pages is that of the containers, unless the pod asks for some itself."""
+    limits = dict(resources.get("limits") or {})
+    for name, quantity in containers_total(spec, "limits").items():
+        if name.startswith("hugepages-") and name not in (resources.get("requests") or {}):
+            limits.setdefault(name, str(quantity))
+    if limits:
+        resources["limits"] = limits
 
 
 def _amounts(containers: list[JSON] | None, which: str) -> Iterator[tuple[str, Quantity]]:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from ..metadata import Errors, problems, validate_labels
-from ..names import dns_label, dns_subdomain, ip_address
+from ..names import dns_label, dns_subdomain, ip_address, qualified_name
 from ..status import FieldError
 from .container_validation import validate_containers
-from .resource_validation import validate_requirements, validate_resource_list
+from .resource_validation import validate_pod_requirements, validate_requirements
 from .scheduling_validation import (
     validate_affinity,
     validate_claims,
@@ -16,84 +16,176 @@ from .scheduling_validation import (
     validate_spread,
     validate_tolerations,
 )
-from .volume_validation import validate_volumes
+from .security_validation import validate_pod_security
+from .volume_validation import validate_tokens, validate_volumes
 
 JSON = dict[str, Any]
 
 _RESTART_POLICIES = ("Always", "OnFailure", "Never")
 _DNS_POLICIES = ("ClusterFirstWithHostNet", "ClusterFirst", "Default", "None")
 _PREEMPTION_POLICIES = ("Never", "PreemptLowerPriority")
+_SYSTEMS = ("linux", "windows")
 _MAX_DEADLINE = (1 << 31) - 1
+_MAX_NAMESERVERS, _MAX_SEARCHES, _MAX_SEARCH_CHARACTERS = 3, 32, 2048
 
 
 def validate_pod(pod: JSON) -> Errors:
     """What is wrong with the spec of a pod."""
-    return validate_pod_spec(pod["spec"], "spec")
+    spec = pod["spec"]
+    errors = validate_pod_spec(spec, "spec", pod["metadata"].get("name", ""))
+    if spec.get("volumes") and not spec.get("serviceAccountName"):
+        errors.extend(validate_tokens(spec["volumes"], "spec.volumes"))
+    for key in ("containers", "initContainers"):
+        for index, container in enumerate(spec.get(key) or ()):
+            image = container.get("image", "")
+            if image != image.strip():
+                why = "must not have leading or trailing whitespace"
+                errors.append(FieldError.invalid(f"spec.{key}[{index}].image", image, why))
+    if spec.get("nodeName") and spec.get("schedulingGates"):
+        why = "cannot be set until all schedulingGates have been cleared"
+        errors.append(FieldError.forbidden("spec.nodeName", why))
+    return errors
 
 
-def validate_pod_spec(spec: JSON, path: str) -> Errors:
-    """The spec of a pod or of a template."""
+def validate_pod_spec(spec: JSON, path: str, pod_name: str = "") -> Errors:
+    """The spec of a pod (`pod_name` given) or of a template."""
     errors: Errors = []
-    if volumes := spec.get("volumes"):
-        errors.extend(validate_volumes(volumes, f"{path}.volumes", spec.get("serviceAccountName", "")))
+    volumes: dict[str, JSON] = {}
+    if spec.get("volumes"):
+        wrong, volumes = validate_volumes(spec["volumes"], f"{path}.volumes", pod_name)
+        errors.extend(wrong)
     if claims := spec.get("resourceClaims"):
         errors.extend(validate_claims(claims, f"{path}.resourceClaims"))
-    errors.extend(validate_containers(spec, path, bool(spec.get("hostNetwork"))))
-    policy = spec.get("restartPolicy", "")
-    if policy not in _RESTART_POLICIES:
-        errors.append(_unsupported(f"{path}.restartPolicy", policy, _RESTART_POLICIES))
-    dns = spec.get("dnsPolicy", "")
-    if dns not in _DNS_POLICIES:
-        errors.append(_unsupported(f"{path}.dnsPolicy", dns, _DNS_POLICIES))
-    if dns == "None" and not (spec.get("dnsConfig") or {}).get("nameservers"):
-        why = 'must provide at least one DNS nameserver when `dnsPolicy` is "None"'
-        errors.append(FieldError.required(f"{path}.dnsConfig.nameservers", why))
+    errors.extend(validate_containers(spec, path, volumes))
+    if spec.get("resources"):
+        errors.extend(validate_pod_requirements(spec, f"{path}.resources"))
+    if spec.get("hostNetwork"):
+        errors.extend(_validate_host_ports(spec, path))
+    errors.extend(_validate_choices(spec, path))
     if selector := spec.get("nodeSelector"):
         errors.extend(validate_labels(selector, f"{path}.nodeSelector"))
+    if context := spec.get("securityContext"):
+        errors.extend(validate_pod_security(context, spec, f"{path}.securityContext"))
     if affinity := spec.get("affinity"):
         errors.extend(validate_affinity(affinity, f"{path}.affinity"))
-    if aliases := spec.get("hostAliases"):
-        errors.extend(_validate_aliases(aliases, f"{path}.hostAliases"))
-    if spread := spec.get("topologySpreadConstraints"):
-        errors.extend(validate_spread(spread, f"{path}.topologySpreadConstraints"))
+    errors.extend(_validate_dns(spec, f"{path}.dnsConfig"))
+    for index, gate in enumerate(spec.get("readinessGates") or ()):
+        kind = gate.get("conditionType", "")
+        errors.extend(problems(f"{path}.readinessGates[{index}].conditionType", kind, qualified_name(kind)))
     if gates := spec.get("schedulingGates"):
         errors.extend(validate_gates(gates, f"{path}.schedulingGates"))
-    if account := spec.get("serviceAccountName"):
-        errors.extend(problems(f"{path}.serviceAccountName", account, dns_subdomain(account)))
-    if node := spec.get("nodeName"):
-        errors.extend(problems(f"{path}.nodeName", node, dns_subdomain(node)))
-        if spec.get("schedulingGates"):
-            why = "cannot be set until all schedulingGates have been cleared"
-            errors.append(FieldError.forbidden(f"{path}.nodeName", why))
+    if spread := spec.get("topologySpreadConstraints"):
+        errors.extend(validate_spread(spread, f"{path}.topologySpreadConstraints"))
+    if spec.get("hostUsers") is False:
+        errors.extend(_validate_own_users(spec, path))
+    errors.extend(_validate_names(spec, path))
     deadline = spec.get("activeDeadlineSeconds")
     if deadline is not None and not 1 <= deadline <= _MAX_DEADLINE:
         why = f"must be between 1 and {_MAX_DEADLINE}, inclusive"
         errors.append(FieldError.invalid(f"{path}.activeDeadlineSeconds", deadline, why))
-    for field in ("hostname", "subdomain"):
-        if name := spec.get(field):
-            errors.extend(problems(f"{path}.{field}", name, dns_label(name)))
     if tolerations := spec.get("tolerations"):
         errors.extend(validate_tolerations(tolerations, f"{path}.tolerations"))
-    if class_name := spec.get("priorityClassName"):
-        errors.extend(problems(f"{path}.priorityClassName", class_name, dns_subdomain(class_name)))
-    if class_name := spec.get("runtimeClassName"):
-        errors.extend(problems(f"{path}.runtimeClassName", class_name, dns_subdomain(class_name)))
-    grace = spec.get("terminationGracePeriodSeconds")
-    if grace is not None and grace < 0:
-        why = "must be greater than or equal to 0"
-        errors.append(FieldError.invalid(f"{path}.terminationGracePeriodSeconds", grace, why))
-    preemption = spec.get("preemptionPolicy")
-    if preemption is not None and preemption not in _PREEMPTION_POLICIES:
-        errors.append(_unsupported(f"{path}.preemptionPolicy", preemption, _PREEMPTION_POLICIES))
+    if aliases := spec.get("hostAliases"):
+        errors.extend(_validate_aliases(aliases, f"{path}.hostAliases"))
     if overhead := spec.get("overhead"):
-        errors.extend(validate_resource_list(overhead, f"{path}.overhead"))
-    if resources := spec.get("resources"):
-        errors.extend(validate_requirements(resources, f"{path}.resources"))
+        errors.extend(validate_requirements({"limits": overhead}, f"{path}.overhead"))
     return errors
 
 
-def _unsupported(path: str, value: str, allowed: tuple[str, ...]) -> FieldError:
-    return FieldError.not_supported(path, value, allowed) if value else FieldError.required(path)
+def _validate_host_ports(spec: JSON, path: str) -> Errors:
+    """With the host's network a port is the host's. (In templates it may be absent.)"""
+    return [
+        FieldError.invalid(
+            f"{path}.containers[{index}].ports[{at}].hostPort",
+            port["hostPort"],
+            "must match `containerPort` when `hostNetwork` is true",
+        )
+        for index, container in enumerate(spec.get("containers") or ())
+        for at, port in enumerate(container.get("ports") or ())
+        if port.get("hostPort") and port["hostPort"] != port.get("containerPort", 0)
+    ]
+
+
+def _validate_choices(spec: JSON, path: str) -> Errors:
+    """Fields that are one of a few words."""
+    errors: Errors = []
+    for key, allowed in (("restartPolicy", _RESTART_POLICIES), ("dnsPolicy", _DNS_POLICIES)):
+        word = spec.get(key, "")
+        if not word:
+            errors.append(FieldError.required(f"{path}.{key}"))
+        elif word not in allowed:
+            errors.append(FieldError.not_supported(f"{path}.{key}", word, allowed))
+    policy = spec.get("preemptionPolicy")
+    if policy is not None and policy not in _PREEMPTION_POLICIES:
+        errors.append(FieldError.not_supported(f"{path}.preemptionPolicy", policy, _PREEMPTION_POLICIES))
+    system = spec.get("os")
+    if system is not None:
+        name = system.get("name", "")
+        if not name:
+            errors.append(FieldError.required(f"{path}.os.name"))
+        elif name not in _SYSTEMS:
+            errors.append(FieldError.not_supported(f"{path}.os", name, _SYSTEMS))
+    return errors
+
+
+def _validate_names(spec: JSON, path: str) -> Errors:
+    """Names of other objects, and the pod's own in the network."""
+    errors: Errors = []
+    for field in ("serviceAccountName", "nodeName", "priorityClassName", "runtimeClassName"):
+        if name := spec.get(field):
+            errors.extend(problems(f"{path}.{field}", name, dns_subdomain(name)))
+    for field in ("hostname", "subdomain"):
+        if name := spec.get(field):
+            errors.extend(problems(f"{path}.{field}", name, dns_label(name)))
+    override = spec.get("hostnameOverride")
+    if override is not None:
+        where = f"{path}.hostnameOverride"
+        if spec.get("setHostnameAsFQDN"):
+            errors.append(FieldError.forbidden(where, "may not be specified when setHostnameAsFQDN is true"))
+        if spec.get("hostNetwork"):
+            errors.append(FieldError.forbidden(where, "may not be specified when hostNetwork is true"))
+        errors.extend(problems(where, override, dns_subdomain(override)))
+    return errors
+
+
+def _validate_dns(spec: JSON, path: str) -> Errors:
+    config = spec.get("dnsConfig")
+    if spec.get("dnsPolicy") == "None":
+        if config is None:
+            return [FieldError.required(path, "must provide `dnsConfig` when `dnsPolicy` is None")]
+        if not config.get("nameservers"):
+            why = "must provide at least one DNS nameserver when `dnsPolicy` is None"
+            return [FieldError.required(f"{path}.nameservers", why)]
+    if not config:
+        return []
+    errors: Errors = []
+    servers, searches = config.get("nameservers") or [], config.get("searches") or []
+    if len(servers) > _MAX_NAMESERVERS:
+        why = f"must not have more than {_MAX_NAMESERVERS} nameservers"
+        errors.append(FieldError.invalid(f"{path}.nameservers", servers, why))
+    for index, server in enumerate(servers):
+        errors.extend(problems(f"{path}.nameservers[{index}]", server, ip_address(server)))
+    if len(searches) > _MAX_SEARCHES:
+        why = f"must not have more than {_MAX_SEARCHES} search paths"
+        errors.append(FieldError.invalid(f"{path}.searches", searches, why))
+    if len(" ".join(searches)) > _MAX_SEARCH_CHARACTERS:
+        why = f"must not have more than {_MAX_SEARCH_CHARACTERS} characters (including spaces) in the search list"
+        errors.append(FieldError.invalid(f"{path}.searches", searches, why))
+    for index, search in enumerate(searches):
+        if search != ".":
+            name = search.removesuffix(".")
+            errors.extend(problems(f"{path}.searches[{index}]", name, dns_subdomain(name.replace("_", "a"))))
+    for index, option in enumerate(config.get("options") or ()):
+        if not option.get("name"):
+            errors.append(FieldError.required(f"{path}.options[{index}]", "must not be empty"))
+    return errors
+
+
+def _validate_own_users(spec: JSON, path: str) -> Errors:
+    """A pod with users of its own shares nothing of the host's."""
+    why = "when `hostUsers` is false"
+    shared = (("hostNetwork", "hostNetwork"), ("hostPID", "HostPID"), ("hostIPC", "HostIPC"))
+    return [FieldError.forbidden(f"{path}.{shown}", why) for key, shown in shared if spec.get(key)]
 
 
 def _validate_aliases(aliases: list[JSON], path: str) -> Errors:
@@ -101,6 +193,6 @@ def _validate_aliases(aliases: list[JSON], path: str) -> Errors:
     for index, alias in enumerate(aliases):
         address = alias.get("ip", "")
         errors.extend(problems(f"{path}[{index}].ip", address, ip_address(address)))
-        for hostname in alias.get("hostnames") or ():
-            errors.extend(problems(f"{path}[{index}].hostnames", hostname, dns_subdomain(hostname)))
+        for at, hostname in enumerate(alias.get("hostnames") or ()):
+            errors.extend(problems(f"{path}[{index}].hostnames[{at}]", hostname, dns_subdomain(hostname)))
     return errors

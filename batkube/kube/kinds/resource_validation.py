@@ -9,15 +9,34 @@ from functools import lru_cache
 from typing import Any
 
 from ..metadata import Errors
-from ..names import qualified_name
-from ..quantity import Quantity
+from ..names import NameRule, dns_label, qualified_name
+from ..quantity import Quantity, QuantityError
 from ..status import FieldError
+from .pod_defaults import POD_LEVEL_RESOURCES, containers_total
 from .resource_lists import is_extended, is_native, validate_value
 
 JSON = dict[str, Any]
 
 _CONTAINER_RESOURCES = frozenset(("cpu", "memory", "ephemeral-storage"))
 _HUGE_PAGES = "hugepages-"
+_POD_LEVEL_NAMES = ("cpu", "hugepages-", "memory")
+_STANDARD = frozenset(
+    (
+        *_CONTAINER_RESOURCES,
+        *(f"{which}.{name}" for which in ("requests", "limits") for name in sorted(_CONTAINER_RESOURCES)),
+        "storage",
+        "requests.storage",
+        "pods",
+        "resourcequotas",
+        "services",
+        "replicationcontrollers",
+        "secrets",
+        "configmaps",
+        "persistentvolumeclaims",
+        "services.nodeports",
+        "services.loadbalancers",
+    )
+)
 _NO_OVERCOMMIT = "Limit must be set for non overcommitable resources"
 
 
@@ -31,47 +50,95 @@ def validate_resource_list(resources: JSON, path: str) -> Errors:
     return errors
 
 
-def validate_requirements(requirements: JSON, path: str, claims: Collection[str] | None = None) -> Errors:
-    """Limits and requests of a container, or of a pod (`claims` None). `claims` are the names of the pod's resource
-    claims.
-    """
-    limits = requirements.get("limits") or {}
-    requests = requirements.get("requests") or {}
-    errors: Errors = []
-    if limits or requests:
-        for name, quantity in limits.items():
-            errors.extend(_validate_named(name, quantity, f"{path}.limits[{name}]"))
-        for name, quantity in requests.items():
-            errors.extend(_validate_named(name, quantity, f"{path}.requests[{name}]"))
-            errors.extend(_validate_request(name, quantity, limits.get(name), path))
-        names = {*limits, *requests}
-        if any(name.startswith(_HUGE_PAGES) for name in names) and not names & {"cpu", "memory"}:
-            errors.append(FieldError.forbidden(path, "HugePages require cpu or memory"))
+def validate_requirements(requirements: JSON, path: str, claims: Collection[str] = ()) -> Errors:
+    """Limits and requests of a container. `claims` are the names of the pod's resource claims."""
+    errors = _validate_amounts(requirements, path, _container_name_problems)
     if requirements.get("claims"):
-        errors.extend(_validate_claims(requirements["claims"], f"{path}.claims", claims or ()))
+        errors.extend(_validate_claims(requirements["claims"], f"{path}.claims", claims))
     return errors
 
 
-def _validate_named(name: str, quantity: str, path: str) -> Errors:
-    return [*_validate_container_name(name, path), *validate_value(name, quantity, path)]
+def validate_pod_requirements(spec: JSON, path: str) -> Errors:
+    """Limits and requests of a pod as a whole, and that its containers keep within them (`validatePodResources`)."""
+    requirements = spec["resources"]
+    errors: Errors = []
+    if requirements.get("claims"):
+        why = "claims may not be set for Resources at pod-level"
+        errors.append(FieldError.forbidden(f"{path}.claims", why))
+    errors.extend(_validate_amounts(requirements, path, _any_name_problems))
+    for which in ("limits", "requests"):
+        for name in requirements.get(which) or ():
+            if name not in POD_LEVEL_RESOURCES and not name.startswith(_HUGE_PAGES) and not _any_name_problems(name):
+                errors.append(FieldError.not_supported(f"{path}.{which}[{name}]", name, _POD_LEVEL_NAMES))
+    requests = requirements.get("requests") or {}
+    for name, amount in containers_total(spec, "requests").items():
+        if name in requests and amount > Quantity.parse(requests[name]):
+            why = f"must be greater than or equal to aggregate container requests of {amount}"
+            errors.append(FieldError.invalid(f"{path}.requests[{name}]", requests[name], why))
+    limits = requirements.get("limits") or {}
+    for index, container in enumerate(spec.get("containers") or ()):
+        for name, limit in ((container.get("resources") or {}).get("limits") or {}).items():
+            if name in limits and Quantity.parse(limit) > Quantity.parse(limits[name]):
+                why = f"must be less than or equal to pod limits of {limits[name]}"
+                errors.append(FieldError.invalid(f"{path}.containers[{index}][{name}].limits", limit, why))
+    return errors
+
+
+def _validate_amounts(requirements: JSON, path: str, rule: NameRule) -> Errors:
+    limits = requirements.get("limits") or {}
+    requests = requirements.get("requests") or {}
+    if not limits and not requests:
+        return []
+    errors: Errors = []
+    for name, quantity in limits.items():
+        errors.extend(_validate_named(name, quantity, f"{path}.limits[{name}]", rule))
+    for name, quantity in requests.items():
+        errors.extend(_validate_named(name, quantity, f"{path}.requests[{name}]", rule))
+        errors.extend(_validate_request(name, quantity, limits.get(name), path))
+    names = {*limits, *requests}
+    if any(name.startswith(_HUGE_PAGES) for name in names) and not names & {"cpu", "memory"}:
+        errors.append(FieldError.forbidden(path, "HugePages require cpu or memory"))
+    return errors
+
+
+def _validate_named(name: str, quantity: str, path: str, rule: NameRule) -> Errors:
+    errors = [FieldError.invalid(path, name, why) for why in rule(name)]
+    errors.extend(validate_value(name, quantity, path))
+    if name.startswith(_HUGE_PAGES) and not _divisible(name, quantity):
+        errors.append(FieldError.invalid(path, quantity, f"{quantity} is not positive integer multiple of {name}"))
+    return errors
+
+
+def _divisible(name: str, quantity: str) -> bool:
+    try:
+        page = Quantity.parse(name.removeprefix(_HUGE_PAGES))
+    except QuantityError:
+        return False
+    if page.value <= 0 or page.value.denominator != 1:
+        return False
+    return (Quantity.parse(quantity).value / page.value).denominator == 1
 
 
 @lru_cache(maxsize=1024)
-def _name_problems(name: str) -> tuple[str, ...]:
+def _any_name_problems(name: str) -> tuple[str, ...]:
+    """A resource anywhere: known, or with a domain."""
     wrong = qualified_name(name)
     if wrong:
         return wrong
-    if "/" not in name:
-        if name in _CONTAINER_RESOURCES or name.startswith(_HUGE_PAGES):
-            return ()
-        return ("must be a standard resource for containers",)
-    if not is_native(name) and not is_extended(name):
-        return ("doesn't follow extended resource name standard",)
+    if "/" not in name and name not in _STANDARD and not name.startswith((_HUGE_PAGES, f"requests.{_HUGE_PAGES}")):
+        return ("must be a standard resource type or fully qualified",)
     return ()
 
 
-def _validate_container_name(name: str, path: str) -> Errors:
-    return [FieldError.invalid(path, name, why) for why in _name_problems(name)]
+@lru_cache(maxsize=1024)
+def _container_name_problems(name: str) -> tuple[str, ...]:
+    wrong = _any_name_problems(name)
+    if "/" not in name:
+        if name not in _CONTAINER_RESOURCES and not name.startswith(_HUGE_PAGES):
+            return (*wrong, "must be a standard resource for containers")
+    elif not is_native(name) and not is_extended(name):
+        return (*wrong, "doesn't follow extended resource name standard")
+    return wrong
 
 
 def _validate_request(name: str, quantity: str, limit: str | None, path: str) -> Errors:
@@ -98,9 +165,14 @@ def _validate_claims(used: list[JSON], path: str, names: Collection[str]) -> Err
         if not name:
             errors.append(FieldError.required(where))
             continue
-        if (name, request) in seen or (name, "") in seen:
-            errors.append(FieldError.duplicate(where, f"{name}/{request}" if request else name))
-        elif name not in names:
+        if (name, "") in seen or (name, request) in seen:
+            shown = name if (name, "") in seen or not request else f"{name}/{request}"
+            errors.append(FieldError.duplicate(where, shown))
+        elif not request and any(other == name for other, _ in seen):
+            errors.append(FieldError.duplicate(where, name))
+        if request:
+            errors.extend(FieldError.invalid(f"{where}.request", request, why) for why in dns_label(request))
+        if name not in names:
             known = ": " + ", ".join(sorted(names)) if names else " which is empty"
             text = f'Not found: "{name}": must be one of the names in pod.spec.resourceClaims{known}'
             errors.append(FieldError("FieldValueNotFound", where, text))

@@ -37,7 +37,7 @@ def _validate_node_affinity(affinity: JSON, path: str) -> Errors:
     for index, term in enumerate(affinity.get(_PREFERRED) or ()):
         where = f"{path}.{_PREFERRED}[{index}]"
         errors.extend(_validate_weight(term, where))
-        errors.extend(_validate_node_term(term.get("preference") or {}, f"{where}.preference"))
+        errors.extend(_validate_node_term(term.get("preference") or {}, f"{where}.preference", any_value=True))
     return errors
 
 
@@ -60,16 +60,17 @@ def validate_node_selector(selector: JSON, path: str) -> Errors:
     ]
 
 
-def _validate_node_term(term: JSON, path: str) -> Errors:
+def _validate_node_term(term: JSON, path: str, *, any_value: bool = False) -> Errors:
+    """`any_value`: values that no label can have are let through, as they always were in preferences."""
     errors: Errors = []
     for index, requirement in enumerate(term.get("matchExpressions") or ()):
-        errors.extend(_validate_node_requirement(requirement, f"{path}.matchExpressions[{index}]"))
+        errors.extend(_validate_node_requirement(requirement, f"{path}.matchExpressions[{index}]", any_value))
     for index, requirement in enumerate(term.get("matchFields") or ()):
         errors.extend(_validate_node_field(requirement, f"{path}.matchFields[{index}]"))
     return errors
 
 
-def _validate_node_requirement(requirement: JSON, path: str) -> Errors:
+def _validate_node_requirement(requirement: JSON, path: str, any_value: bool) -> Errors:
     errors: Errors = []
     operator, values = requirement.get("operator", ""), requirement.get("values") or []
     if operator in ("In", "NotIn"):
@@ -88,8 +89,9 @@ def _validate_node_requirement(requirement: JSON, path: str) -> Errors:
         errors.append(FieldError.invalid(f"{path}.operator", operator, "not a valid selector operator"))
     key = requirement.get("key", "")
     errors.extend(problems(f"{path}.key", key, qualified_name(key)))
-    for index, value in enumerate(values):
-        errors.extend(problems(f"{path}.values[{index}]", value, label_value(value)))
+    if not any_value:
+        for index, value in enumerate(values):
+            errors.extend(problems(f"{path}.values[{index}]", value, label_value(value)))
     return errors
 
 
@@ -136,18 +138,27 @@ def _validate_pod_term(term: JSON, path: str) -> Errors:
 
 
 def _validate_key_fields(term: JSON, path: str) -> Errors:
-    """matchLabelKeys and mismatchLabelKeys."""
+    """matchLabelKeys and mismatchLabelKeys. Of a pod their values are merged into the selector already: a key that
+    stands there twice was there before.
+    """
     errors: Errors = []
-    match, mismatch = term.get("matchLabelKeys") or (), term.get("mismatchLabelKeys") or ()
-    if (match or mismatch) and term.get("labelSelector") is None:
-        for name, keys in (("matchLabelKeys", match), ("mismatchLabelKeys", mismatch)):
-            if keys:
-                why = "must not be specified when labelSelector is not set"
-                errors.append(FieldError.forbidden(f"{path}.{name}", why))
-        return errors
+    selector = term.get("labelSelector")
+    match, mismatch = term.get("matchLabelKeys") or [], term.get("mismatchLabelKeys") or []
     for name, keys in (("matchLabelKeys", match), ("mismatchLabelKeys", mismatch)):
+        if keys and selector is None:
+            why = "must not be specified when labelSelector is not set"
+            errors.append(FieldError.forbidden(f"{path}.{name}", why))
+            continue
         for index, key in enumerate(keys):
             errors.extend(problems(f"{path}.{name}[{index}]", key, qualified_name(key)))
+    if selector is not None and match:
+        selected = set(selector.get("matchLabels") or ())
+        for requirement in selector.get("matchExpressions") or ():
+            key = requirement.get("key", "")
+            if key in match and key in selected:
+                why = "exists in both matchLabelKeys and labelSelector"
+                errors.append(FieldError.invalid(f"{path}[{match.index(key)}]", key, why))
+            selected.add(key)
     for index, key in enumerate(match):
         if key in mismatch:
             why = "exists in both matchLabelKeys and mismatchLabelKeys"
@@ -195,8 +206,6 @@ def validate_spread(constraints: list[JSON], path: str) -> Errors:
             errors.append(FieldError.invalid(f"{where}.maxSkew", skew, "must be greater than zero"))
         if not key:
             errors.append(FieldError.required(f"{where}.topologyKey", "can not be empty"))
-        else:
-            errors.extend(problems(f"{where}.topologyKey", key, qualified_name(key)))
         if when not in _UNSATISFIABLE:
             errors.append(FieldError.not_supported(f"{where}.whenUnsatisfiable", when, _UNSATISFIABLE))
         pair = (key, when)
@@ -216,24 +225,8 @@ def validate_spread(constraints: list[JSON], path: str) -> Errors:
             policy = constraint.get(name)
             if policy is not None and policy not in ("Honor", "Ignore"):
                 errors.append(FieldError.not_supported(f"{where}.{name}", policy, ("Honor", "Ignore")))
-        errors.extend(_validate_match_keys(constraint, where))
+        errors.extend(_validate_key_fields(constraint, where))
         errors.extend(validate_label_selector(constraint.get("labelSelector"), f"{where}.labelSelector"))
-    return errors
-
-
-def _validate_match_keys(constraint: JSON, path: str) -> Errors:
-    keys = constraint.get("matchLabelKeys") or ()
-    if not keys:
-        return []
-    selector = constraint.get("labelSelector")
-    if selector is None:
-        return [FieldError.forbidden(f"{path}.matchLabelKeys", "must not be specified when labelSelector is not set")]
-    errors: Errors = []
-    for index, key in enumerate(keys):
-        errors.extend(problems(f"{path}.matchLabelKeys[{index}]", key, qualified_name(key)))
-        if key in (selector.get("matchLabels") or {}):
-            why = "exists in both matchLabelKeys and labelSelector"
-            errors.append(FieldError.invalid(f"{path}.matchLabelKeys[{index}]", key, why))
     return errors
 
 

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from ..metadata import Errors, problems
 from ..names import dns_label, dns_subdomain
 from ..quantity import Quantity
 from ..status import FieldError
-from .container_validation import validate_field_reference, validate_inner_path
-from .pod_defaults import volume_sources
+from .env_validation import validate_field_reference, validate_resource_reference
+from .mount_validation import validate_inner_path, validate_no_backsteps
 
 JSON = dict[str, Any]
 
@@ -30,160 +31,292 @@ _HOST_PATH_TYPES = (
     "FileOrCreate",
     "Socket",
 )
-# The field of a source that says what it is, and may not be empty.
-_REQUIRED = {
-    "secret": "secretName",
-    "configMap": "name",
-    "persistentVolumeClaim": "claimName",
-    "csi": "driver",
-    "nfs": "server",
-    "gcePersistentDisk": "pdName",
-    "awsElasticBlockStore": "volumeID",
-    "image": "reference",
+_PULL_POLICIES = ("Always", "IfNotPresent", "Never")
+# The sources in the order in which the real server looks at them: only the first of several is looked into.
+_ORDER = (
+    "emptyDir",
+    "hostPath",
+    "gitRepo",
+    "gcePersistentDisk",
+    "awsElasticBlockStore",
+    "secret",
+    "nfs",
+    "iscsi",
+    "glusterfs",
+    "flocker",
+    "persistentVolumeClaim",
+    "rbd",
+    "cinder",
+    "cephfs",
+    "quobyte",
+    "downwardAPI",
+    "fc",
+    "flexVolume",
+    "configMap",
+    "azureFile",
+    "vsphereVolume",
+    "photonPersistentDisk",
+    "portworxVolume",
+    "azureDisk",
+    "storageos",
+    "projected",
+    "scaleIO",
+    "csi",
+    "ephemeral",
+    "image",
+)
+# Fields of sources that may not be empty.
+_REQUIRED: dict[str, tuple[str, ...]] = {
+    "secret": ("secretName",),
+    "configMap": ("name",),
+    "persistentVolumeClaim": ("claimName",),
+    "csi": ("driver",),
+    "gcePersistentDisk": ("pdName",),
+    "awsElasticBlockStore": ("volumeID",),
+    "gitRepo": ("repository",),
+    "nfs": ("server", "path"),
+    "iscsi": ("targetPortal", "iqn"),
+    "glusterfs": ("endpoints", "path"),
+    "rbd": ("monitors", "image"),
+    "cinder": ("volumeID",),
+    "cephfs": ("monitors",),
+    "vsphereVolume": ("volumePath",),
+    "photonPersistentDisk": ("pdID",),
+    "portworxVolume": ("volumeID",),
+    "azureFile": ("secretName", "shareName"),
+    "azureDisk": ("diskName", "diskURI"),
+    "flexVolume": ("driver",),
 }
+_OTHER_NAMES = {"cephfs": "cephFS", "downwardAPI": "downwarAPI"}  # as the real server writes them in this one error
 
 
-def validate_volumes(volumes: list[JSON], path: str, service_account: str) -> Errors:
-    """The volumes of a pod spec."""
+def validate_volumes(volumes: list[JSON], path: str, pod_name: str = "") -> tuple[Errors, dict[str, JSON]]:
+    """What is wrong with the volumes of a pod spec, and those that are right, by name."""
     errors: Errors = []
-    names: set[str] = set()
+    right: dict[str, JSON] = {}
+    created = {f"{pod_name}-{volume.get('name', '')}" for volume in volumes if "ephemeral" in volume}
     for index, volume in enumerate(volumes):
-        where = f"{path}[{index}]"
-        name = volume.get("name", "")
-        errors.extend(_validate_source(volume, where, service_account))
+        where, name = f"{path}[{index}]", volume.get("name", "")
+        wrong = _validate_source(volume, where)
         if not name:
-            errors.append(FieldError.required(f"{where}.name"))
-        elif wrong := dns_label(name):
-            errors.extend(problems(f"{where}.name", name, wrong))
-        elif name in names:
-            errors.append(FieldError.duplicate(f"{where}.name", name))
-        names.add(name)
-    return errors
+            wrong.append(FieldError.required(f"{where}.name"))
+        else:
+            wrong.extend(problems(f"{where}.name", name, dns_label(name)))
+        if name in right:
+            wrong.append(FieldError.duplicate(f"{where}.name", name))
+        if wrong:
+            errors.extend(wrong)
+        else:
+            right[name] = volume
+        claim = (volume.get("persistentVolumeClaim") or {}).get("claimName", "")
+        if pod_name and claim and claim in created:
+            why = "must not reference a PVC that gets created for an ephemeral volume"
+            errors.append(FieldError.invalid(f"{where}.persistentVolumeClaim.claimName", claim, why))
+    return errors, right
 
 
-def _validate_source(volume: JSON, path: str, service_account: str) -> Errors:
-    errors: Errors = []
-    sources = volume_sources(volume)
+def validate_tokens(volumes: list[JSON], path: str) -> Errors:
+    """A pod without a service account has no token to mount."""
+    return [
+        FieldError.forbidden(
+            f"{path}[{index}].projected.sources[{at}].serviceAccountToken",
+            "must not be specified when serviceAccountName is not set",
+        )
+        for index, volume in enumerate(volumes)
+        for at, source in enumerate((volume.get("projected") or {}).get("sources") or ())
+        if source.get("serviceAccountToken") is not None
+    ]
+
+
+def _validate_source(volume: JSON, path: str) -> Errors:
+    sources = [name for name in _ORDER if volume.get(name) is not None]
     if not sources:
         return [FieldError.required(path, "must specify a volume type")]
-    # The real server looks at sources in a fixed order, emptyDir and hostPath first.
-    first = next((name for name in ("emptyDir", "hostPath") if name in sources), sources[0])
-    for name in sources:
-        if name != first:
-            errors.append(FieldError.forbidden(f"{path}.{name}", "may not specify more than 1 volume type"))
-    source, where = volume[first], f"{path}.{first}"
-    needed = _REQUIRED.get(first)
-    if needed and not source.get(needed):
-        errors.append(FieldError.required(f"{where}.{needed}"))
-    if first == "emptyDir":
-        limit = source.get("sizeLimit")
-        if limit is not None and Quantity.parse(limit).value < 0:
-            errors.append(
-                FieldError.forbidden(f"{where}.sizeLimit", "SizeLimit field must be a valid resource quantity")
-            )
-    elif first == "hostPath":
-        if not source.get("path"):
-            errors.append(FieldError.required(f"{where}.path"))
-        elif ".." in source["path"].split("/"):
-            errors.append(FieldError.invalid(f"{where}.path", source["path"], "must not contain '..'"))
-        if source.get("type", "") not in _HOST_PATH_TYPES:
-            errors.append(FieldError.not_supported(f"{where}.type", source["type"], _HOST_PATH_TYPES))
-    elif first in ("secret", "configMap"):
-        errors.extend(_validate_mode(source, where))
-        errors.extend(_validate_items(source.get("items") or (), f"{where}.items"))
-    elif first == "downwardAPI":
-        errors.extend(_validate_mode(source, where))
-        errors.extend(_validate_downward(source, where))
-    elif first == "projected":
-        errors.extend(_validate_mode(source, where))
-        errors.extend(_validate_projected(source, where, service_account))
-    elif first == "ephemeral" and not source.get("volumeClaimTemplate"):
-        errors.append(FieldError.required(f"{where}.volumeClaimTemplate"))
+    name, source = sources[0], volume[sources[0]]
+    where = f"{path}.{name}"
+    errors: Errors = [
+        FieldError.required(f"{where}.{field}") for field in _REQUIRED.get(name, ()) if not source.get(field)
+    ]
+    check = _CHECKS.get(name)
+    if check is not None:
+        errors.extend(check(source, where))
+    errors.extend(
+        FieldError.forbidden(f"{path}.{_OTHER_NAMES.get(extra, extra)}", "may not specify more than 1 volume type")
+        for extra in sources[1:]
+    )
     return errors
 
 
-def _validate_mode(source: JSON, path: str) -> Errors:
-    mode = source.get("defaultMode")
-    if mode is not None and not 0 <= mode <= 0o777:
-        why = "must be a number between 0 and 0777 (octal), both inclusive"
-        return [FieldError.invalid(f"{path}.defaultMode", mode, why)]
+def _validate_empty_dir(source: JSON, path: str) -> Errors:
+    limit = source.get("sizeLimit")
+    if limit is not None and Quantity.parse(limit).value < 0:
+        return [FieldError.forbidden(f"{path}.sizeLimit", "SizeLimit field must be a valid resource quantity")]
     return []
 
 
-def _validate_items(items: Any, path: str) -> Errors:
+def _validate_host_path(source: JSON, path: str) -> Errors:
+    place, kind = source.get("path", ""), source.get("type", "")
+    if not place:
+        return [FieldError.required(f"{path}.path")]
+    errors = validate_no_backsteps(place, f"{path}.path")
+    if kind not in _HOST_PATH_TYPES:
+        errors.append(FieldError.not_supported(f"{path}.type", kind, _HOST_PATH_TYPES))
+    return errors
+
+
+def _validate_nfs(source: JSON, path: str) -> Errors:
+    place = source.get("path", "")
+    if place.startswith("/"):
+        return []
+    return [FieldError.invalid(f"{path}.path", place, "must be an absolute path")]
+
+
+def _validate_keys(source: JSON, path: str) -> Errors:
+    return [*_validate_mode(source, "defaultMode", path), *_validate_items(source.get("items") or [], f"{path}.items")]
+
+
+def _validate_downward(source: JSON, path: str) -> Errors:
+    errors = _validate_mode(source, "defaultMode", path)
+    for item in source.get("items") or ():
+        errors.extend(_validate_file(item, path))
+    return errors
+
+
+def _validate_file(item: JSON, path: str) -> Errors:
+    """A file with a field of the pod in it. (The real server does not say which of the items is wrong.)"""
+    errors = _validate_place(item, path)
+    field, resource = item.get("fieldRef"), item.get("resourceFieldRef")
+    if field is not None:
+        errors.extend(validate_field_reference(field, f"{path}.fieldRef", _DOWNWARD_FIELDS))
+        if resource is not None:
+            why = "fieldRef and resourceFieldRef can not be specified simultaneously"
+            errors.append(FieldError.invalid(path, "resource", why))
+    elif resource is not None:
+        errors.extend(validate_resource_reference(resource, f"{path}.resourceFieldRef", of_volume=True))
+    else:
+        errors.append(FieldError.required(path, "one of fieldRef and resourceFieldRef is required"))
+    return [*errors, *_validate_mode(item, "mode", path)]
+
+
+def _validate_mode(source: JSON, field: str, path: str) -> Errors:
+    mode = source.get(field)
+    if mode is None or 0 <= mode <= 0o777:
+        return []
+    why = "must be a number between 0 and 0777 (octal), both inclusive"
+    return [FieldError.invalid(f"{path}.{field}", mode, why)]
+
+
+def _validate_items(items: list[JSON], path: str) -> Errors:
     errors: Errors = []
     for index, item in enumerate(items):
         where = f"{path}[{index}]"
         if not item.get("key"):
             errors.append(FieldError.required(f"{where}.key"))
-        errors.extend(_validate_item_path(item, where))
+        errors.extend(_validate_place(item, where))
+        errors.extend(_validate_mode(item, "mode", where))
     return errors
 
 
-def _validate_item_path(item: JSON, path: str) -> Errors:
+def _validate_place(item: JSON, path: str) -> Errors:
     place = item.get("path", "")
     if not place:
         return [FieldError.required(f"{path}.path")]
-    errors = validate_inner_path(place, f"{path}.path")
-    if place.startswith("..") and not errors:
-        errors.append(FieldError.invalid(f"{path}.path", place, "must not start with '..'"))
+    return _validate_local(place, f"{path}.path")
+
+
+def _validate_local(place: str, path: str) -> Errors:
+    errors = validate_inner_path(place, path)
+    if place.startswith("..") and not place.startswith("../"):
+        errors.append(FieldError.invalid(path, place, "must not start with '..'"))
     return errors
 
 
-def _validate_downward(source: JSON, path: str) -> Errors:
-    errors: Errors = []
-    for index, item in enumerate(source.get("items") or ()):
-        where = f"{path}.items[{index}]"
-        errors.extend(_validate_item_path(item, where))
-        field, resource = item.get("fieldRef"), item.get("resourceFieldRef")
-        if field is not None:
-            errors.extend(validate_field_reference(field, f"{where}.fieldRef", _DOWNWARD_FIELDS))
-            if resource is not None:
-                why = "fieldRef and resourceFieldRef can not be specified simultaneously"
-                errors.append(FieldError.invalid(where, "resource", why))
-        elif resource is not None:
-            if not resource.get("containerName"):
-                errors.append(FieldError.required(f"{where}.resourceFieldRef.containerName"))
-        else:
-            errors.append(FieldError.required(where, "one of fieldRef and resourceFieldRef is required"))
-    return errors
+def _validate_projected(source: JSON, path: str) -> Errors:
+    errors = _validate_mode(source, "defaultMode", path)
+    taken: set[str] = set()
 
+    def place(at: str, shown: str) -> None:
+        if at and at in taken:
+            errors.append(FieldError.invalid(path, shown, "conflicting duplicate paths"))
+        taken.add(at)
 
-def _validate_projected(source: JSON, path: str, service_account: str) -> Errors:
-    errors: Errors = []
     for index, projection in enumerate(source.get("sources") or ()):
         where = f"{path}.sources[{index}]"
-        kinds = [key for key, value in projection.items() if value is not None]
-        if len(kinds) > 1:
-            errors.extend(
-                FieldError.forbidden(f"{where}.{extra}", "may not specify more than 1 volume type per source")
-                for extra in kinds[1:]
-            )
         for kind in ("secret", "configMap"):
             if (inner := projection.get(kind)) is not None:
                 if not inner.get("name"):
                     errors.append(FieldError.required(f"{where}.{kind}.name"))
-                else:
-                    errors.extend(problems(f"{where}.{kind}.name", inner["name"], dns_subdomain(inner["name"])))
-                errors.extend(_validate_items(inner.get("items") or (), f"{where}.{kind}.items"))
+                errors.extend(_validate_items(inner.get("items") or [], f"{where}.{kind}.items"))
+                for item in inner.get("items") or ():
+                    place(item.get("path", ""), inner.get("name", ""))
         if (inner := projection.get("downwardAPI")) is not None:
-            errors.extend(_validate_downward(inner, f"{where}.downwardAPI"))
+            for item in inner.get("items") or ():
+                errors.extend(_validate_file(item, f"{where}.downwardAPI"))
+                place(item.get("path", ""), item.get("path", ""))
         if (token := projection.get("serviceAccountToken")) is not None:
-            errors.extend(_validate_token(token, f"{where}.serviceAccountToken", service_account))
+            errors.extend(_validate_token(token, f"{where}.serviceAccountToken", path))
+        if sum(value is not None for value in projection.values()) > 1:
+            errors.append(FieldError.forbidden(where, "may not specify more than 1 volume type per source"))
     return errors
 
 
-def _validate_token(token: JSON, path: str, service_account: str) -> Errors:
+def _validate_token(token: JSON, path: str, volume_path: str) -> Errors:
     errors: Errors = []
-    if not service_account:
-        errors.append(FieldError.forbidden(path, "must not be specified when serviceAccountName is not set"))
-    seconds = token.get("expirationSeconds", 0)
+    seconds, place = token.get("expirationSeconds", 0), token.get("path", "")
     if seconds < 600:
         why = "may not specify a duration less than 10 minutes"
         errors.append(FieldError.invalid(f"{path}.expirationSeconds", seconds, why))
     if seconds > 1 << 32:
         why = "may not specify a duration larger than 2^32 seconds"
         errors.append(FieldError.invalid(f"{path}.expirationSeconds", seconds, why))
-    if not token.get("path"):
-        errors.append(FieldError.required(f"{path}.path"))
+    # The real server names the volume here, not the source.
+    if not place:
+        return [*errors, FieldError.required(f"{volume_path}.path")]
+    return [*errors, *_validate_local(place, f"{volume_path}.path")]
+
+
+def _validate_csi(source: JSON, path: str) -> Errors:
+    reference = source.get("nodePublishSecretRef")
+    if reference is None:
+        return []
+    name = reference.get("name", "")
+    if not name:
+        return [FieldError.required(f"{path}.nodePublishSecretRef.name")]
+    return problems(f"{path}.name", name, dns_subdomain(name))
+
+
+def _validate_ephemeral(source: JSON, path: str) -> Errors:
+    template = source.get("volumeClaimTemplate")
+    if template is None:
+        return [FieldError.required(f"{path}.volumeClaimTemplate")]
+    where, spec = f"{path}.volumeClaimTemplate.spec", template.get("spec") or {}
+    errors: Errors = []
+    if not spec.get("accessModes"):
+        errors.append(FieldError.required(f"{where}.accessModes", "at least 1 access mode is required"))
+    if "storage" not in ((spec.get("resources") or {}).get("requests") or {}):
+        errors.append(FieldError.required(f"{where}.resources[storage]"))
     return errors
+
+
+def _validate_image(source: JSON, path: str) -> Errors:
+    errors: Errors = []
+    if not source.get("reference"):
+        errors.append(FieldError.required(f"{path}.reference"))
+    policy = source.get("pullPolicy", "")
+    if policy not in _PULL_POLICIES:
+        errors.append(FieldError.not_supported(f"{path}.pullPolicy", policy, _PULL_POLICIES))
+    return errors
+
+
+_CHECKS: dict[str, Callable[[JSON, str], Errors]] = {
+    "configMap": _validate_keys,
+    "csi": _validate_csi,
+    "downwardAPI": _validate_downward,
+    "emptyDir": _validate_empty_dir,
+    "ephemeral": _validate_ephemeral,
+    "hostPath": _validate_host_path,
+    "image": _validate_image,
+    "nfs": _validate_nfs,
+    "projected": _validate_projected,
+    "secret": _validate_keys,
+}
