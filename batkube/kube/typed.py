@@ -162,7 +162,8 @@ def _readers(type_name: str) -> list[_Reader]:
             read = _list(read, its.type)
         elif its.shape == "map":
             read = _map(read, its.type)
-        omits = its.omit_empty and not its.pointer and not (is_struct and not its.shape)
+        # Lists and maps are stored without being empty: what is empty is as if it were absent.
+        omits = (its.omit_empty or its.shape != "") and not its.pointer and not (is_struct and not its.shape)
         zero: Callable[[], Any] | None = None
         if not its.pointer and not its.shape:
             if is_struct:
