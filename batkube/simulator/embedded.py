@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from batkube.batsim.messages import JobCompleted, Message, SimulationEnds
+from batkube.batsim.messages import Message, SimulationEnds
 from batkube.batsim.outputs import JobRecord, Outage
 from batkube.batsim.platform import Platform
 from batkube.batsim.simulator import ProtocolError, SimulatorError
@@ -90,11 +90,7 @@ class EmbeddedSimulator:
             if date is None:
                 raise Deadlock(self._why_stuck())
             engine.advance(date)
-        message = engine.outbox.take(engine.now)
-        for event in message.events:
-            if isinstance(event, JobCompleted):
-                engine.forget(event.data.job_id)
-        return message
+        return engine.tell()
 
     def answer(self, reply: Message) -> None:
         """What ``send`` does."""

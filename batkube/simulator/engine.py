@@ -12,6 +12,7 @@ from batkube.batsim.messages import (
     JobKilledData,
     JobSubmitted,
     JobSubmittedData,
+    Message,
     Notify,
     NotifyData,
     RequestedCall,
@@ -58,7 +59,10 @@ class Engine:
         self._down_since: dict[int, int] = {}
         self._starts = 0
         self._live = 0
-        self._static_dates = 0
+        self._submissions: list[tuple[int, list[SimulatedJob]]] = []
+        """Static jobs to come, by date, the next ones last."""
+        self._untold: list[SimulatedJob] = []
+        """Completed jobs whose completion was not told yet."""
         self._external_dates = 0
         self._plan_submissions(workloads)
         if options.external_events is not None:
@@ -88,11 +92,19 @@ class Engine:
     @property
     def finished(self) -> bool:
         """Whether all is said and done, dynamic jobs apart."""
-        return not (self._live or self._static_dates or self._external_dates or self.calls or self.outbox.events)
+        return not (self._live or self._submissions or self._external_dates or self.calls or self.outbox.events)
 
     def waiting_jobs(self) -> list[SimulatedJob]:
         """Those submitted that nobody has started or rejected."""
         return [job for job in self.jobs.values() if job.state is JobState.SUBMITTED]
+
+    def tell(self) -> Message:
+        """All that has happened since the last message. Batsim forgets the jobs whose completion it tells."""
+        for job in self._untold:
+            job.announced = True
+            self.profiles.release(job.workload, job.elements)
+        self._untold.clear()
+        return self.outbox.take(self.now)
 
     # Submission
 
@@ -101,18 +113,22 @@ class Engine:
         for job in jobs:
             self.jobs[job.id] = job
             self.profiles.use(job.workload, job.elements)
-        dates = by_date(jobs)
-        if workloads and not dates:
-            dates = {0: []}
-        self._static_dates = len(dates)
-        for date, due in dates.items():
-            self.agenda.add(date, Rank.SUBMISSION, lambda due=due: self._submit_static(due))  # type: ignore[misc]
+        if workloads:
+            # A workload without jobs is submitted at 0.
+            self._submissions.extend(sorted((by_date(jobs) or {0: []}).items(), reverse=True))
+            self._plan_next_submission()
 
-    def _submit_static(self, jobs: Iterable[SimulatedJob]) -> None:
+    def _plan_next_submission(self) -> None:
+        # One at a time, so that the agenda does not hold all that is far ahead.
+        self.agenda.add(self._submissions[-1][0], Rank.SUBMISSION, self._submit_static)
+
+    def _submit_static(self) -> None:
+        _, jobs = self._submissions.pop()
         for job in jobs:
             self.submit(job, announce=True)
-        self._static_dates -= 1
-        if not self._static_dates:
+        if self._submissions:
+            self._plan_next_submission()
+        else:
             self.notify("no_more_static_job_to_submit")
 
     def submit(self, job: SimulatedJob, *, announce: bool) -> None:
@@ -140,8 +156,9 @@ class Engine:
         self._starts += 1
         job.execution = execution
         if job.job.walltime is not None:
-            end = self.now + nanoseconds(job.job.walltime)
-            job.walltime = self.agenda.add(end, Rank.WALLTIME, lambda: self._walltime(job))
+            walltime = nanoseconds(job.job.walltime)
+            if not execution.certainly_shorter(walltime):
+                job.walltime = self.agenda.add(self.now + walltime, Rank.WALLTIME, lambda: self._walltime(job))
         execution.start()
 
     def end_by_itself(self, job: SimulatedJob, code: int) -> None:
@@ -164,6 +181,7 @@ class Engine:
         data = JobCompletedData(job_id=job.id, job_state=state, return_code=code, alloc=job.allocation)
         job.final_state = state
         self.ended.append(job)
+        self._untold.append(job)
         self.outbox.add(self.now, outbox.COMPLETED, JobCompleted(timestamp=seconds(self.now), data=data), job.place)
 
     def kill(self, jobs: Sequence[SimulatedJob]) -> None:
@@ -225,11 +243,3 @@ class Engine:
         self._external_dates -= 1
         if not self._external_dates:
             self.notify("no_more_external_event_to_occur")
-
-    # What Batsim forgets
-
-    def forget(self, job_id: str) -> None:
-        """The completion of the job has been told."""
-        job = self.jobs[job_id]
-        job.announced = True
-        self.profiles.release(job.workload, job.elements)

@@ -101,6 +101,10 @@ class Execution:
                 flows = flows + [(first + source, first + to, amount) for source, to, amount in io_flows]
             self._demands[name] = demand(executors, flops, flows, self._machinery.router)
 
+    def certainly_shorter(self, walltime: int) -> bool:
+        """Whether it will last less than so many nanoseconds, whatever else runs: it is nothing but a shorter delay."""
+        return isinstance(self._profile, DelayProfile) and nanoseconds(self._profile.delay) < walltime
+
     def start(self) -> None:
         """Begin, now. After ``prepare``."""
         self._play(self._profile)

@@ -6,7 +6,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from batkube.batsim.codec import decode
@@ -318,7 +318,6 @@ elements = st.recursive(
 )
 
 
-@settings(deadline=None)
 @given(st.lists(elements, max_size=5))
 def test_whatever_is_in_a_file_it_is_read_or_refused(children: list[ElementTree.Element]) -> None:
     root = _with_children("platform", {"version": "4.1"}, children)

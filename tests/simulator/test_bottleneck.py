@@ -1,7 +1,7 @@
 """How tasks share hosts and links."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from batkube.simulator.bottleneck import fair_rates
@@ -36,7 +36,6 @@ amounts = st.dictionaries(st.sampled_from("abcde"), st.floats(1e-3, 1e3), min_si
 limits = st.just(float("inf")) | st.floats(1e-3, 1e3)
 
 
-@settings(deadline=None)
 @given(st.lists(st.tuples(limits, amounts), min_size=1, max_size=8))
 def test_no_resource_is_overbooked_and_every_task_is_held_back_by_something(
     given_tasks: list[tuple[float, dict[str, float]]],

@@ -105,7 +105,7 @@ def play(load: Workload, seed: int, sharing: bool) -> tuple[list[m.Message], Emb
         simulator.answer(player.answer(message))
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(jobs, st.integers(0, 10**6), st.booleans())
 def test_every_job_ends_once_no_host_is_used_twice_and_no_date_goes_back(
     members: list[dict[str, Any]], seed: int, sharing: bool
@@ -137,14 +137,14 @@ def test_every_job_ends_once_no_host_is_used_twice_and_no_date_goes_back(
             assert all(before[1] <= after[0] for before, after in itertools.pairwise(spans))
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(jobs, st.integers(0, 10**6), st.booleans())
 def test_the_same_input_gives_the_same_messages(members: list[dict[str, Any]], seed: int, sharing: bool) -> None:
     first, second = (play(build(members), seed, sharing)[0] for _ in range(2))
     assert [encode_as_batsim(message) for message in first] == [encode_as_batsim(message) for message in second]
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(jobs, st.integers(0, 10**6))
 def test_each_job_is_told_of_once_in_the_order_of_its_life(members: list[dict[str, Any]], seed: int) -> None:
     said, _ = play(build(members), seed, False)

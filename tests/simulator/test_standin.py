@@ -4,9 +4,11 @@ import asyncio
 import json
 from pathlib import Path
 
+import pytest
+
 from batkube.batsim.endpoint import Endpoint
 from batkube.batsim.messages import Message, SimulationBegins
-from batkube.simulator.standin import parse_arguments, read_inputs
+from batkube.simulator.standin import main, parse_arguments, read_inputs
 from tests.batsim.stand_in import COMMAND, FirstComeFirstServed, inputs
 
 
@@ -74,17 +76,18 @@ async def test_a_deadlock_is_said_and_the_files_are_written(tmp_path: Path) -> N
     assert (tmp_path / "out_jobs.csv").read_text().count("\n") == 1
 
 
-async def test_wrong_inputs_are_told_in_a_line(tmp_path: Path) -> None:
+def test_wrong_inputs_are_told_in_a_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     platform, workload = inputs(tmp_path)
     for arguments, complaint in (
         (("-p", str(tmp_path / "absent.xml")), "absent.xml: No such file or directory"),
         (("-p", str(platform), "-w", str(platform)), "line 1, column 1: not JSON"),
         (("-p", str(platform), "-w", str(workload), "--mmax", "9"), "cannot use 9 compute hosts: the platform has 2"),
         (("-p", str(platform), "-r", "a"), "option -r: expected HOST[,HOST]:ROLE, not 'a'"),
+        (("-p", str(platform), "--sched-cfg-file", str(tmp_path / "none")), "No such file or directory"),
         (("-p", str(platform), "-s", "nowhere"), "cannot connect to nowhere"),
     ):
-        code, errors = await run(*arguments)
-        assert code in (1, 2)
+        assert main(arguments) in (1, 2)
+        errors = capsys.readouterr().err
         assert complaint in errors
         assert errors.count("\n") == 1
         assert errors.startswith("batkube.simulator: ")

@@ -1,0 +1,3 @@
+"""What these tests share."""
+
+from tests.batsim import hypothesis_profile as hypothesis_profile
