@@ -19,7 +19,7 @@ from .kinds.leases import Leases
 from .kinds.namespaces import Namespaces, finalize
 from .kinds.network import Endpoints, EndpointSlices, NetworkPolicies, Services
 from .kinds.nodes import Nodes
-from .kinds.pod_connections import connect, log, proxy
+from .kinds.pod_connections import connect, log, node_proxy, proxy
 from .kinds.pod_subresources import write_part
 from .kinds.pods import Pods
 from .kinds.policy import DisruptionBudgets, PriorityClasses
@@ -92,6 +92,7 @@ ACTIONS: Mapping[tuple[str, str], Action] = {
     ("deployments.apps", "scale"): scale,
     ("localsubjectaccessreviews.authorization.k8s.io", ""): review_access,
     ("namespaces", "finalize"): finalize,
+    ("nodes", "proxy"): node_proxy,
     ("pods", "attach"): connect,
     ("pods", "binding"): bind,
     ("pods", "ephemeralcontainers"): write_part,

@@ -1,4 +1,4 @@
-"""Logs, and connections into pods (exec, attach, port-forward, proxy): there is no kubelet to give them.
+"""Logs, and connections into pods and nodes (exec, attach, port-forward, proxy): there is no kubelet to give them.
 
 The answers are the real server's for a pod whose node cannot be reached (`pkg/registry/core/pod/strategy.go`).
 """
@@ -46,6 +46,18 @@ def proxy(request: ActionRequest) -> Answer:
     if not (pod.get("status") or {}).get("podIP"):
         raise ApiError.bad_request("address not allowed")
     raise ApiError(503, "ServiceUnavailable", "error trying to reach service: pods of a simulation have no network")
+
+
+def node_proxy(request: ActionRequest) -> Answer:
+    """A request to the kubelet of a node."""
+    node = request.ctx.store.get("nodes", "", request.ctx.name)
+    if node is None:
+        raise ApiError.not_found("nodes", request.ctx.name)
+    addresses = " ".join(
+        f"{{{address.get('type', '')} {address.get('address', '')}}}"
+        for address in (node.get("status") or {}).get("addresses") or ()
+    )
+    raise ApiError.unforeseen(f"no preferred addresses found; known addresses: [{addresses}]")
 
 
 def _pod(request: ActionRequest) -> JSON:
