@@ -20,7 +20,7 @@ from .strategy import ActionRequest
 from .tables import table_form
 from .verbs.create import create
 from .verbs.delete import delete, delete_collection
-from .verbs.list import ListOptions, list_page
+from .verbs.list import ListOptions, list_page, parse_version
 from .verbs.patch import Patch, apply_patch, patch
 from .verbs.update import modify, update
 from .verbs.watch import watch
@@ -139,6 +139,9 @@ def _get(api: Api, request: Request) -> Result:
     request.accepted()
     if target.watch:
         return _watch(api, request)
+    asked = parse_version(request.query.get("resourceVersion", ""))
+    if asked is not None and asked > api.store.revision:
+        raise ApiError.too_large_version(asked, api.store.revision)
     return _sent(api, request, 200, api.stored(target.resource, target.namespace, target.name))
 
 

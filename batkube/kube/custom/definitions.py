@@ -7,7 +7,6 @@ writes: a new definition is followed by one more version of it, in which its con
 from __future__ import annotations
 
 import copy
-import re
 from typing import Any
 
 from ..api import Api
@@ -15,7 +14,7 @@ from ..resources import ResourceType, Subresource
 from ..status import FieldError
 from ..store import ADDED, DELETED, Change
 from ..strategy import Context, Strategy, keep_all_but_status
-from .rules import validate_rules
+from .definition_validation import validate_definition
 from .scale import scale_action
 from .strategy import CustomStrategy, ServedVersion
 
@@ -24,9 +23,6 @@ JSON = dict[str, Any]
 STORAGE = "customresourcedefinitions.apiextensions.k8s.io"
 CLEANUP = "customresourcecleanup.apiextensions.k8s.io"
 VERBS = ("delete", "deletecollection", "get", "list", "patch", "create", "update", "watch")
-
-_LABEL = re.compile(r"[a-z]([-a-z0-9]*[a-z0-9])?")
-_APPROVED = "api-approved.kubernetes.io"
 
 
 class DefinitionStrategy(Strategy):
@@ -55,7 +51,7 @@ class DefinitionStrategy(Strategy):
             new["metadata"]["generation"] = old["metadata"].get("generation", 0) + 1
 
     def validate_create(self, obj: JSON, ctx: Context) -> list[FieldError]:
-        return _validate(obj)
+        return validate_definition(obj)
 
     def validate_update(self, new: JSON, old: JSON, ctx: Context) -> list[FieldError]:
         errors = [
@@ -63,7 +59,7 @@ class DefinitionStrategy(Strategy):
             for key in ("group", "scope")
             if new["spec"].get(key) != old["spec"].get(key)
         ]
-        return errors or _validate(new)
+        return errors or validate_definition(new)
 
     def finalizers_on_delete(self, obj: JSON) -> list[str]:
         """The instances of a definition go first."""
@@ -90,83 +86,6 @@ def _default(spec: JSON) -> None:
     if not names.get("listKind"):
         names["listKind"] = f"{kind}List"
     spec.setdefault("conversion", {"strategy": "None"})
-
-
-def _validate(obj: JSON) -> list[FieldError]:
-    spec, metadata = obj["spec"], obj["metadata"]
-    errors = []
-    names = spec["names"]
-    plural, group = names.get("plural", ""), spec.get("group", "")
-    if not group:
-        errors.append(FieldError.required("spec.group"))
-    if metadata["name"] != f"{plural}.{group}":
-        errors.append(FieldError.invalid("metadata.name", metadata["name"], 'must be spec.names.plural+"."+spec.group'))
-    if spec.get("scope") not in ("Cluster", "Namespaced"):
-        errors.append(FieldError.not_supported("spec.scope", spec.get("scope", ""), ("Cluster", "Namespaced")))
-    for key in ("plural", "kind"):
-        if not names.get(key):
-            errors.append(FieldError.required(f"spec.names.{key}"))
-    protected = group.endswith((".k8s.io", ".kubernetes.io")) or group in ("k8s.io", "kubernetes.io")
-    if protected and _APPROVED not in (metadata.get("annotations") or {}):
-        detail = (
-            f'protected groups must have approval annotation "{_APPROVED}", see '
-            "https://github.com/kubernetes/enhancements/pull/1111"
-        )
-        errors.append(FieldError.required(f"metadata.annotations[{_APPROVED}]", detail))
-    versions = spec.get("versions") or []
-    for index, version in enumerate(versions):
-        errors += _validate_version(version, f"spec.versions[{index}]", index, single=len(versions) == 1)
-    if sum(bool(version.get("storage")) for version in versions) != 1:
-        detail = "must have exactly one version marked as storage version"
-        errors.append(FieldError.invalid("spec.versions", [v.get("name") for v in versions], detail))
-    return errors
-
-
-def _validate_version(version: JSON, path: str, index: int, single: bool) -> list[FieldError]:
-    errors = []
-    name = version.get("name", "")
-    if not _LABEL.fullmatch(name):
-        detail = (
-            "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic "
-            "character, and end with an alphanumeric character (e.g. 'my-name',  or 'abc-123', regex used for "
-            "validation is '[a-z]([-a-z0-9]*[a-z0-9])?')"
-        )
-        errors.append(FieldError.invalid(f"{path}.name", name, detail))
-        if index == 0:
-            errors.append(FieldError.invalid("spec.version", name, detail))
-    schema = (version.get("schema") or {}).get("openAPIV3Schema")
-    if schema is None:
-        errors.append(FieldError.required(f"{path}.schema.openAPIV3Schema"))
-        return errors
-    where = "spec.validation.openAPIV3Schema" if single else f"{path}.schema.openAPIV3Schema"
-    if not schema.get("type"):
-        errors.append(FieldError.required(f"{where}.type", "must not be empty at the root"))
-    elif schema["type"] != "object":
-        errors.append(FieldError.invalid(f"{where}.type", schema["type"], "must be object at the root"))
-    else:
-        errors += _structural(schema, where) or validate_rules(schema, where)
-    return errors
-
-
-def _structural(schema: JSON, path: str) -> list[FieldError]:
-    """Every specified field has a type, or says that it is free."""
-    errors = []
-    for name, its in (schema.get("properties") or {}).items():
-        errors += _typed(its, f"{path}.properties[{name}]", "must not be empty for specified object fields")
-    items = schema.get("items")
-    if isinstance(items, dict):
-        errors += _typed(items, f"{path}.items", "must not be empty for specified array items")
-    additional = schema.get("additionalProperties")
-    if isinstance(additional, dict):
-        errors += _typed(additional, f"{path}.additionalProperties", "must not be empty for specified object fields")
-    return errors
-
-
-def _typed(schema: JSON, path: str, missing: str) -> list[FieldError]:
-    free = schema.get("x-kubernetes-int-or-string") or schema.get("x-kubernetes-preserve-unknown-fields")
-    if not schema.get("type") and not free:
-        return [FieldError.required(f"{path}.type", missing)]
-    return _structural(schema, path)
 
 
 class Definitions:
@@ -226,6 +145,9 @@ class Definitions:
         ):
             if names.get(key) in known:
                 found = reason, f'"{names[key]}" is already in use'
+        for name in names.get("shortNames") or ():
+            if name in plurals:
+                found = "ShortNamesConflict", f'"{name}" is already in use'
         return found
 
     def _serve(self, definition: JSON) -> None:
