@@ -10,10 +10,17 @@ from batkube.clock.elf import is_go_program
 from batkube.clock.process import Process
 from batkube.clock.ptrace import HeldProcess, TraceError, let_parent_trace
 from batkube.clock.simulated import SimulatedClock
+from batkube.clock.tree import Helper, missing
 
-Mode = Literal["auto", "once", "real"]
+Mode = Literal["auto", "once", "tree", "real"]
 """``once``: the program is given the clock at its start and then left alone, which is enough for Go programs.
-``real``: it keeps the real clock. ``auto``: once for Go programs, else real."""
+``tree``: it and all it starts are given the clock, and a helper takes over their waits, which fits all programs.
+``real``: it keeps the real clock.
+``auto``: once for Go programs, tree for others where there is a helper, else real."""
+
+
+Environment = Mapping[str, str] | None
+Output = IO[bytes] | int | None
 
 
 class LaunchError(OSError):
@@ -23,8 +30,8 @@ class LaunchError(OSError):
 async def launch(
     argv: Sequence[str],
     *,
-    env: Mapping[str, str] | None = None,
-    stdout: IO[bytes] | int | None = None,
+    env: Environment = None,
+    stdout: Output = None,
     cwd: Path | None = None,
     clock: SimulatedClock | None = None,
     mode: Mode = "auto",
@@ -33,26 +40,54 @@ async def launch(
 
     ``env`` is its whole environment, by default ours. Raises LaunchError.
     """
-    chosen = choose(argv[0], mode) if clock is not None else "real"
+    if shutil.which(argv[0]) is None:
+        raise LaunchError(f"cannot start {argv[0]}: no such program")
+    chosen = "real" if clock is None else choose(argv[0], mode)
     try:
-        if chosen == "real" or clock is None:
+        if clock is None or chosen == "real":
             return Process(argv, env=env, stdout=stdout, cwd=cwd)
-        process = Process(argv, env=env, stdout=stdout, cwd=cwd, before_exec=let_parent_trace)
+        if chosen == "tree":
+            return _in_tree(argv, env, stdout, cwd, clock)
+        return _once(argv, env, stdout, cwd, clock)
+    except TraceError as error:
+        raise LaunchError(f"cannot give {argv[0]} the simulated clock: {error.strerror or error}") from None
     except OSError as error:
         raise LaunchError(f"cannot start {argv[0]}: {error.strerror or error}") from None
+
+
+def _once(argv: Sequence[str], env: Environment, stdout: Output, cwd: Path | None, clock: SimulatedClock) -> Process:
+    process = Process(argv, env=env, stdout=stdout, cwd=cwd, before_exec=let_parent_trace)
     try:
         with HeldProcess(process.pid) as held:
             vdso.install(held, clock.page.path)
-    except TraceError as error:
+    except BaseException:
         process.kill()
-        await process.wait()
-        raise LaunchError(f"cannot give {argv[0]} the simulated clock: {error.strerror or error}") from None
+        raise
     return process
 
 
-def choose(program: str, mode: Mode) -> Literal["once", "real"]:
+def _in_tree(argv: Sequence[str], env: Environment, stdout: Output, cwd: Path | None, clock: SimulatedClock) -> Process:
+    helper = Helper()
+    process = None
+    try:
+        command = helper.command(clock.page.path, list(argv))
+        process = Process(command, env=env, stdout=stdout, cwd=cwd, pass_fds=helper.descriptors)
+        if not helper.started():
+            raise TraceError("its helper could not hold it (ptrace, seccomp), its output says more")
+    except BaseException:
+        if process is not None:
+            process.kill()
+        helper.close()
+        raise
+    clock.take_over(helper)
+    return process
+
+
+def choose(program: str, mode: Mode) -> Literal["once", "tree", "real"]:
     """What ``auto`` means for a program (a path, or a name on PATH)."""
     if mode != "auto":
         return mode
     found = shutil.which(program)
-    return "once" if found is not None and is_go_program(Path(found)) else "real"
+    if found is not None and is_go_program(Path(found)):
+        return "once"
+    return "real" if missing() else "tree"

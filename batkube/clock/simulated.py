@@ -13,6 +13,7 @@ import time
 from batkube.clock import go
 from batkube.clock.oracle import IdleOracle
 from batkube.clock.page import ClockPage
+from batkube.clock.tree import Helper
 from batkube.clock.verdict import Verdict
 
 SECOND = 1_000_000_000
@@ -44,6 +45,11 @@ class SimulatedClock:
         self._start = self.page.monotonic
         self._limit: int | None = None
         self._poke_again = False
+        self._helpers: list[Helper] = []
+
+    def take_over(self, helper: Helper) -> None:
+        """From now on end the waits of the helper's processes when they are due. It is closed with the clock."""
+        self._helpers.append(helper)
 
     @property
     def now(self) -> float:
@@ -60,7 +66,8 @@ class SimulatedClock:
         if step <= 0:
             return
         self.page.advance(step)
-        if not self._oracle.untouched():
+        self._wake()
+        if not self._helpers and not self._oracle.untouched():
             # It may have read the old time and gone to sleep on it: compute its sleep again at the next rest.
             self._poke_again = True
             self.uncertain_jumps += 1
@@ -72,7 +79,11 @@ class SimulatedClock:
         nudge = _Nudge(self, start)
         while True:
             left = None if timeout is None else start + timeout - time.monotonic()
+            stops = self._stops()
             verdict = await self._oracle.at_rest(timeout=left, meanwhile=nudge)
+            if verdict.idle and self._stops() != stops:
+                # A helper had to do with its processes meanwhile: the end of a child may be on its way to the parent.
+                continue
             if not (verdict.idle and self._poke_again):
                 return verdict
             self._poke_again = False
@@ -80,12 +91,25 @@ class SimulatedClock:
 
     def next_deadline(self) -> float | None:
         """The simulated second at which a process would wake up by itself; None: none will. For processes at rest."""
+        deadlines = [waits.deadline - self._start for waits in map(Helper.tell, self._helpers) if waits.deadline >= 0]
         left = go.next_timer(self._oracle.threads())
-        return None if left is None else (self._elapsed() + left) / SECOND
+        if left is not None:
+            deadlines.append(self._elapsed() + left)
+        return min(deadlines) / SECOND if deadlines else None
 
     def close(self) -> None:
-        """Let go of the page."""
+        """Let go of the page; processes whose waits were taken over are ended."""
+        for helper in self._helpers:
+            helper.close()
+        self._helpers.clear()
         self.page.close()
+
+    def _wake(self) -> None:
+        for helper in self._helpers:
+            helper.wake()
+
+    def _stops(self) -> list[int]:
+        return [helper.tell().stops for helper in self._helpers]
 
     def _elapsed(self) -> int:
         return self.page.monotonic - self._start
@@ -95,6 +119,7 @@ class SimulatedClock:
             step = min(step, self._limit - self._elapsed())
         if step > 0:
             self.page.advance(step)
+            self._wake()
             self.nudges += 1
             self.nudged += step / SECOND
 

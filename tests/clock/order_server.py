@@ -3,6 +3,7 @@
 import asyncio
 import json
 import socket
+import time
 from typing import Any, cast
 
 
@@ -17,7 +18,7 @@ class OrderServer:
         self.waiting: _Connection | None = None
         self.open: dict[_Connection, None] = {}
         self.last_byte = 0.0
-        """Loop time when the last byte came in."""
+        """``time.perf_counter()`` when the last byte came in."""
         self._server: asyncio.Server | None = None
 
     async def start(self) -> str:
@@ -77,7 +78,7 @@ class _Connection(asyncio.Protocol):
             self._server.waiting = None
 
     def data_received(self, data: bytes) -> None:
-        self._server.last_byte = asyncio.get_running_loop().time()
+        self._server.last_byte = time.perf_counter()
         self._received += data
         while True:
             head, found, rest = self._received.partition(b"\r\n\r\n")

@@ -10,18 +10,21 @@ from batkube.clock.elf import is_go_program
 from batkube.clock.launch import LaunchError, choose, launch
 from batkube.clock.oracle import IdleOracle
 from batkube.clock.simulated import SimulatedClock
+from batkube.clock.tree import missing
 
 from .conftest import GoProgram, StartPython, line, state, until
 from .test_oracle import Server, server  # noqa: F401
 
 
-def test_go_programs_are_given_the_clock_once_others_keep_the_real_one(go_program: GoProgram) -> None:
+def test_the_mode_is_chosen_by_the_program(go_program: GoProgram, monkeypatch: pytest.MonkeyPatch) -> None:
     program = go_program("timers")
     assert is_go_program(program)
     assert not is_go_program(Path(sys.executable))
     assert not is_go_program(Path(__file__))
     assert not is_go_program(Path("/nonexistent"))
     assert choose(str(program), "auto") == "once"
+    assert choose("sh", "auto") == ("real" if missing() else "tree")
+    monkeypatch.setattr("batkube.clock.launch.missing", lambda: "no compiler")
     assert choose("sh", "auto") == "real"
     assert choose(str(program), "real") == "real"
 
@@ -49,10 +52,10 @@ async def test_exit_codes_signals_and_environment(tmp_path: Path) -> None:
     assert process.returncode == -signal.SIGTERM
 
 
-@pytest.mark.parametrize("mode", ["real", "once"])
+@pytest.mark.parametrize("mode", ["real", "once", "tree"])
 async def test_a_program_that_is_not_there_is_named(server: Server, mode) -> None:  # noqa: F811
     clock = SimulatedClock(0.0, IdleOracle(server))
-    with pytest.raises(LaunchError, match=r"cannot start /nonexistent/scheduler: No such file or directory"):
+    with pytest.raises(LaunchError, match=r"cannot start /nonexistent/scheduler: no such program"):
         await launch(["/nonexistent/scheduler"], clock=clock, mode=mode)
     clock.close()
 

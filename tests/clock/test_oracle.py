@@ -132,6 +132,7 @@ class TestProcesses:
         process = start_python(WAITS)
         line(process)
         oracle.add(process.pid)
+        until(lambda: idle(oracle))
         os.kill(process.pid, signal.SIGSTOP)
         until(lambda: state(process.pid) == "T")
         assert not idle(oracle)

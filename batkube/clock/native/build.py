@@ -1,4 +1,4 @@
-"""Build the stand-in vDSO: ``python -m batkube.clock.native.build`` writes the image that is kept in the repository.
+"""Build what is not Python. ``python -m batkube.clock.native.build`` writes the vDSO image kept in the repository.
 
 The image is machine code without relocations, the same for all programs of an architecture. Which bytes a compiler
 makes depends on its version; a test builds it anew and compares what both do.
@@ -33,6 +33,15 @@ def build(target: Path) -> None:
         raise FileNotFoundError("no C compiler: neither $CC nor gcc nor cc")
     script = f"-Wl,-T,{HERE / 'vdso.lds'}"
     subprocess.run([command, *" ".join(_FLAGS).split(), script, "-o", str(target), str(HERE / "vdso.c")], check=True)
+
+
+def build_tree(target: Path) -> None:
+    """Compile the helper of tree mode. Raises OSError, CalledProcessError as ``build`` does."""
+    command = compiler()
+    if command is None:
+        raise FileNotFoundError("no C compiler: neither $CC nor gcc nor cc")
+    words = [command, "-O2", "-Wall", "-Wextra", "-o", str(target), str(HERE / "tree.c")]
+    subprocess.run(words, check=True, capture_output=True, text=True)
 
 
 if __name__ == "__main__":

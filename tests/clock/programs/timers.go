@@ -1,4 +1,4 @@
-// timers says when its timers fire, in seconds since its start. usage: timers [spin]
+// timers says when its timers fire, in seconds since its start. usage: timers [spin | LONGEST]
 package main
 
 import (
@@ -18,7 +18,10 @@ func main() {
 		fmt.Printf("%.6f %s\n", time.Since(start).Seconds(), what)
 	}
 	say("start " + start.UTC().Format(time.RFC3339))
-	if len(os.Args) > 1 {
+	longest := 10 * time.Hour
+	if len(os.Args) > 1 && os.Args[1] != "spin" {
+		longest, _ = time.ParseDuration(os.Args[1])
+	} else if len(os.Args) > 1 {
 		for time.Since(start) < 50*time.Millisecond {
 		}
 		say("spun")
@@ -27,7 +30,7 @@ func main() {
 	var all sync.WaitGroup
 	all.Add(4)
 	go func() { time.Sleep(5 * time.Second); say("sleep"); all.Done() }()
-	go func() { <-time.After(10 * time.Hour); say("after"); all.Done() }()
+	go func() { <-time.After(longest); say("after"); all.Done() }()
 	go func() {
 		limited, cancel := context.WithTimeout(context.Background(), 90*time.Second)
 		defer cancel()

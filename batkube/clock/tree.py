@@ -1,0 +1,118 @@
+"""The helper that takes over the waits of a program and of all it starts: native/tree.c, built where it is needed."""
+
+import hashlib
+import os
+import platform
+import socket
+import subprocess
+from pathlib import Path
+from typing import NamedTuple
+
+from batkube.clock.native.build import build_tree, compiler
+from batkube.clock.vdso import IMAGE
+
+SOURCES = [Path(__file__).parent / "native" / name for name in ("tree.c", "clock_page.h")]
+PATIENCE = 5.0
+"""Real seconds for the helper to answer; it takes microseconds."""
+
+
+class Waits(NamedTuple):
+    """What the helper tells of its processes."""
+
+    ended: int
+    """Waits that were due and were ended by this question."""
+    waiting: int
+    """Waits with a deadline that go on."""
+    deadline: int
+    """The earliest, simulated CLOCK_MONOTONIC in nanoseconds; -1: none."""
+    stops: int
+    """Stops of processes handled so far."""
+
+
+GONE = Waits(0, 0, -1, -1)
+
+
+class Helper:
+    """The controller's end. The helper ends with its last process, and all its processes when this is closed."""
+
+    def __init__(self) -> None:
+        self._ours, self.theirs = socket.socketpair()
+        self._ours.settimeout(PATIENCE)
+        self.ready, self.tells_ready = os.pipe()
+
+    def command(self, page: str, argv: list[str]) -> list[str]:
+        """The command line that runs ``argv`` under the helper. Raises OSError where that cannot be built."""
+        return [str(program()), page, str(IMAGE), str(self.theirs.fileno()), str(self.tells_ready), *argv]
+
+    @property
+    def descriptors(self) -> tuple[int, int]:
+        """What the command must inherit."""
+        return self.theirs.fileno(), self.tells_ready
+
+    def started(self) -> bool:
+        """Wait until the program's image is in place; whether it has the clock. Once, after the command was started."""
+        self.theirs.close()
+        os.close(self.tells_ready)
+        self.tells_ready = -1
+        try:
+            return os.read(self.ready, 1) == b"1"
+        finally:
+            os.close(self.ready)
+            self.ready = -1
+
+    def wake(self) -> Waits:
+        """End the waits that are due by the clock page."""
+        return self._ask(b"W")
+
+    def tell(self) -> Waits:
+        """Only ask."""
+        return self._ask(b"Q")
+
+    def close(self) -> None:
+        """End all its processes."""
+        self._ours.close()
+        self.theirs.close()
+        for fd in (self.ready, self.tells_ready):
+            if fd >= 0:
+                os.close(fd)
+        self.ready = self.tells_ready = -1
+
+    def _ask(self, question: bytes) -> Waits:
+        try:
+            self._ours.sendall(question)
+            words = self._ours.recv(256).split()
+        except OSError:
+            return GONE
+        return Waits(*map(int, words)) if len(words) == 4 else GONE
+
+
+def program() -> Path:
+    """The helper's program, built at the first use into the user's cache. Raises OSError where that is not possible."""
+    reason = missing()
+    if reason:
+        raise OSError(reason)
+    cached = _cached()
+    if not cached.exists():
+        cached.parent.mkdir(parents=True, exist_ok=True)
+        new = cached.with_suffix(f".{os.getpid()}")
+        try:
+            build_tree(new)
+        except subprocess.CalledProcessError as error:
+            raise OSError(f"the C compiler cannot build it: {error.stderr.strip().splitlines()[:1]}") from None
+        new.replace(cached)
+    return cached
+
+
+def missing() -> str:
+    """Why there is no helper on this machine; empty where there is one or it can be built."""
+    if platform.system() != "Linux" or platform.machine() != "x86_64":
+        return f"needs Linux on x86_64, this is {platform.system()} on {platform.machine()}"
+    if not _cached().exists() and compiler() is None:
+        return "needs a C compiler ($CC, gcc or cc) to be built"
+    return ""
+
+
+def _cached() -> Path:
+    digest = hashlib.sha256(b"".join(source.read_bytes() for source in SOURCES)).hexdigest()[:16]
+    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    return cache / "batkube" / "native" / f"tree-{digest}"

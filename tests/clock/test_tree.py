@@ -1,0 +1,172 @@
+"""Programs of any kind on the simulated clock: shells and what they start, Python's ways to wait, Go."""
+
+import asyncio
+import os
+import shutil
+import sys
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from batkube.clock.launch import launch
+from batkube.clock.oracle import IdleOracle
+from batkube.clock.simulated import SimulatedClock
+from batkube.clock.tree import Helper, missing
+
+from .conftest import GoProgram, state, until
+from .test_oracle import Server, server  # noqa: F401
+
+EPOCH = 1_577_836_800.0  # 2020-01-01T00:00:00Z
+
+pytestmark = pytest.mark.skipif(bool(missing()), reason=missing())
+
+
+class Stage:
+    """A clock, and a program that is played on it."""
+
+    def __init__(self, oracle: IdleOracle, out: Path) -> None:
+        self.oracle = oracle
+        self.clock = SimulatedClock(EPOCH, oracle)
+        self.out = out
+
+    async def start(self, *command: str) -> int:
+        with self.out.open("wb") as file:
+            self.process = await launch(command, clock=self.clock, mode="tree", stdout=file)
+        self.oracle.add(self.process.pid)
+        return self.process.pid
+
+    async def play(self, *command: str) -> list[str]:
+        """Run to the end, from deadline to deadline; the lines printed."""
+        await self.start(*command)
+        for _ in range(200):
+            verdict = await self.clock.at_rest(timeout=30)
+            if verdict.gone:
+                assert await self.process.wait() == 0, self.lines()
+                return self.lines()
+            assert verdict.idle, verdict.reason
+            deadline = self.clock.next_deadline()
+            assert deadline is not None, self.lines()
+            self.clock.set(deadline)
+        raise AssertionError(self.lines())
+
+    def lines(self) -> list[str]:
+        return self.out.read_text().splitlines()
+
+
+@pytest.fixture
+async def stage(server: Server, tmp_path: Path) -> AsyncIterator[Stage]:  # noqa: F811
+    oracle = IdleOracle(server)
+    stage = Stage(oracle, tmp_path / "out")
+    yield stage
+    stage.process.kill()
+    await stage.process.wait()
+    oracle.close()
+    stage.clock.close()
+
+
+async def test_a_shell_and_the_programs_it_starts(stage: Stage) -> None:
+    script = "date -u +%T; sleep 3600; date -u +%T; sleep 30 & sleep 60; wait; date -u +%T"
+    assert await stage.play("/bin/sh", "-c", script) == ["00:00:00", "01:00:00", "01:01:00"]
+
+
+async def test_a_wait_of_bash_that_is_broken_by_its_input(stage: Stage) -> None:
+    bash = shutil.which("bash")
+    if bash is None:
+        pytest.skip("no bash")
+    script = (
+        "read -t 50 line < <(sleep 20; echo in time); echo $SECONDS $line; read -t 50 line < <(sleep 90); echo $SECONDS"
+    )
+    assert await stage.play(bash, "-c", script) == ["20 in time", "70"]
+
+
+WAYS_TO_WAIT = """
+import asyncio, queue, select, signal, socket, threading, time
+start, wall = time.monotonic(), time.time()
+def say(what):
+    print(f'{time.monotonic() - start:.2f} {time.time() - wall:.2f} {what}', flush=True)
+time.sleep(100); say('sleep')
+threading.Event().wait(10); say('event')
+try: queue.Queue().get(timeout=20)
+except queue.Empty: say('queue')
+threading.Lock().acquire() and say('lock')
+a, b = socket.socketpair()
+select.select([a], [], [], 5); say('select')
+poll = select.poll(); poll.register(a, select.POLLIN); poll.poll(7000); say('poll')
+a.settimeout(3)
+try: a.recv(1)
+except TimeoutError: say('recv')
+asyncio.run(asyncio.sleep(40)); say('asyncio')
+signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGUSR1])
+signal.sigtimedwait([signal.SIGUSR1], 4); say('sigtimedwait')
+threads = [threading.Thread(target=time.sleep, args=(seconds,)) for seconds in (1, 3, 2)]
+for thread in threads: thread.start()
+for thread in threads: thread.join()
+say('threads')
+"""
+
+
+async def test_each_way_to_wait_of_python_takes_its_simulated_time(stage: Stage) -> None:
+    lines = [line.split() for line in await stage.play(sys.executable, "-c", WAYS_TO_WAIT)]
+    expected = {
+        "sleep": 100, "event": 110, "queue": 130, "lock": 130, "select": 135, "poll": 142, "recv": 145, "asyncio": 185,
+        "sigtimedwait": 189, "threads": 192,
+    }  # fmt: skip
+    assert [what for _, _, what in lines] == list(expected)
+    # What it computes in between takes nudges at most.
+    slack = stage.clock.nudged + 0.1
+    for monotonic, wall, what in lines:
+        assert float(monotonic) == pytest.approx(expected[what], abs=slack)
+        assert float(wall) == pytest.approx(expected[what], abs=slack)
+
+
+async def test_go_programs_too(stage: Stage, go_program: GoProgram) -> None:
+    lines = await stage.play(str(go_program("timers")), "10m")
+    assert {line.split()[1]: round(float(line.split()[0]), 1) for line in lines} == {
+        "start": 0.0, "func": 0.0, "sleep": 5.0, "tick": 120.0, "context": 90.0, "after": 600.0,
+    }  # fmt: skip
+
+
+async def test_the_next_deadline_is_the_earliest_of_all_processes(stage: Stage) -> None:
+    await stage.start("/bin/sh", "-c", "sleep 500 & sleep 300 & sleep 400")
+    until_started = 0
+    while stage.clock.next_deadline() is None or until_started < 3:
+        assert (await stage.clock.at_rest(timeout=20)).idle
+        until_started += 1
+    assert stage.clock.next_deadline() == pytest.approx(300, abs=stage.clock.nudged + 0.001)
+
+
+async def test_a_wait_that_is_due_ends_only_because_the_helper_ends_it(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The ablation: the call that the kernel waits in has no timeout any more."""
+    await stage.start("/bin/sh", "-c", "sleep 0.05; echo slept")
+    await stage.clock.at_rest(timeout=20)
+    with monkeypatch.context() as without:
+        without.setattr(Helper, "wake", Helper.tell)
+        stage.clock.set(10.0)
+        await asyncio.sleep(0.2)
+        assert (await stage.clock.at_rest(timeout=20)).idle
+        assert stage.lines() == []
+    stage.clock.set(11.0)
+    assert (await stage.clock.at_rest(timeout=20)).gone
+    assert stage.lines() == ["slept"]
+
+
+async def test_all_processes_end_with_the_clock(stage: Stage) -> None:
+    """Also one that has left the session of the program."""
+    code = "import os, time; os.setsid(); print(os.getpid(), flush=True); time.sleep(1000)"
+    await stage.start("/bin/sh", "-c", f'"{sys.executable}" -S -c "{code}" & wait')
+    while not stage.lines():
+        await stage.clock.at_rest(timeout=20)
+    stray = int(stage.lines()[0])
+    os.kill(stray, 0)
+    stage.clock.close()
+    until(lambda: not Path(f"/proc/{stray}").exists() or state(stray) == "Z")
+
+
+async def test_exit_codes_come_through(stage: Stage) -> None:
+    await stage.start("/bin/sh", "-c", "sleep 1; exit 7")
+    await stage.clock.at_rest(timeout=20)
+    stage.clock.set(2.0)
+    assert await stage.process.wait() == 7
