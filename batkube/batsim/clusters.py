@@ -71,16 +71,16 @@ class ClusterBuilder:
         else:
             up = down = Link(name, self._bandwidth, self._latency, fatpipe=policy == "FATPIPE")
             self.links.append(up)
-        limiter = None
+        limiter: tuple[Link, ...] = ()
         if self._element.get("limiter_link"):
-            limiter = Link(f"{name}_limiter", self._parsed("limiter_link"), 0.0)
-            self.links.append(limiter)
-        self.zone.ports[host] = ClusterPort(up, down, limiter)
+            limiter = (Link(f"{name}_limiter", self._parsed("limiter_link"), 0.0),)
+            self.links += limiter
+        self.zone.ports[host] = ClusterPort((up, *limiter), (*limiter, down))
 
     @staticmethod
     def join(zone: Zone, host: str, up: Link, down: Link) -> None:
         """The element ``host_link``: plug a host into a zone of routing ``Cluster`` with links given by name."""
-        zone.ports[host] = ClusterPort(up, down)
+        zone.ports[host] = ClusterPort((up,), (down,))
 
     def _affix(self, attribute: str) -> str:
         return self._element.get(attribute, "")

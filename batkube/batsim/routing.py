@@ -21,6 +21,10 @@ class Router:
 
     def route(self, source: str, destination: str) -> Links:
         """The links from one host (or router) to another, in order."""
+        zone = self._zone_of[source]
+        if zone.routing == "cluster" and zone is self._zone_of[destination] and not zone.unsupported:
+            # The most common case is the quickest, and so many that they are not worth remembering.
+            return self._through_cluster(zone, source, destination)
         key = (source, destination)
         links = self._known.get(key)
         if links is None:
@@ -76,26 +80,17 @@ class Router:
         if declared is not None:
             return declared
         if zone.routing == "cluster":
-            return self._through_cluster(zone, source, destination)
+            return Route(source, destination, self._through_cluster(zone, source, destination))
         if source == destination:
             return Route(source, destination, ())
         raise self._no_route(source, destination)
 
     @staticmethod
-    def _through_cluster(zone: Zone, source: str, destination: str) -> Route:
+    def _through_cluster(zone: Zone, source: str, destination: str) -> Links:
         """Up the private link of one host, over the backbone, down that of the other. A router has no private link."""
-        links: list[Link] = []
-        if port := zone.ports.get(source):
-            links.append(port.up)
-            if port.limiter:
-                links.append(port.limiter)
-        if zone.backbone:
-            links.append(zone.backbone)
-        if port := zone.ports.get(destination):
-            if port.limiter:
-                links.append(port.limiter)
-            links.append(port.down)
-        return Route(source, destination, tuple(links))
+        up = zone.ports.get(source)
+        down = zone.ports.get(destination)
+        return (up.outward if up else ()) + zone.middle + (down.inward if down else ())
 
     def _shortest(self, zone: Zone, source: str, destination: str) -> Route:
         """The route of fewest links over the zone's declared ones, as SimGrid's Dijkstra and Floyd count."""

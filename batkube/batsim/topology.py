@@ -71,9 +71,10 @@ class Route:
 class ClusterPort:
     """How a host of a cluster is plugged in."""
 
-    up: Link
-    down: Link
-    limiter: Link | None = None
+    outward: tuple[Link, ...]
+    """The links of its own that a flow from it takes first."""
+    inward: tuple[Link, ...]
+    """Those that a flow to it takes last."""
 
 
 @dataclass(eq=False)
@@ -91,6 +92,11 @@ class Zone:
     backbone: Link | None = None
     unsupported: str = ""
     """Why batkube knows no routes here, if so."""
+
+    @property
+    def middle(self) -> tuple[Link, ...]:
+        """What the hosts of a cluster have in common: its backbone, if it has one."""
+        return (self.backbone,) if self.backbone else ()
 
     @property
     def ancestors(self) -> "tuple[Zone, ...]":

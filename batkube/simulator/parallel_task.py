@@ -19,6 +19,7 @@ from batkube.batsim.profiles import (
     Profile,
 )
 from batkube.batsim.routing import Router
+from batkube.batsim.topology import Link
 
 TCP_GAMMA = 4194304.0
 """Bytes: SimGrid's ``network/TCP-gamma``, the largest TCP window. A flow has at most half of it in flight a latency."""
@@ -79,21 +80,23 @@ def demand(executors: Sequence[Host], flops: Sequence[float], flows: Iterable[Fl
             # An executor is a single thread: it never has more than a core.
             result.limit(host.speed / amount)
             result.use(host.name, amount, host.cores * host.speed)
-    bytes_between: dict[tuple[str, str], float] = {}
+    names = [host.name for host in executors]
+    loads: dict[Link, float] = {}
     for source, destination, amount in flows:
+        # What an executor sends to itself takes no time.
         if amount > 0 and source != destination:
-            pair = (executors[source].name, executors[destination].name)
-            bytes_between[pair] = bytes_between.get(pair, 0.0) + amount
-            latency = sum(link.latency for link in router.route(*pair))
-            result.latency = max(result.latency, latency)
+            latency = 0.0
+            for link in router.route(names[source], names[destination]):
+                latency += link.latency
+                if link.fatpipe:
+                    result.limit(link.bandwidth / amount)
+                else:
+                    loads[link] = loads.get(link, 0.0) + amount
             if latency > 0:
+                result.latency = max(result.latency, latency)
                 result.limit(TCP_GAMMA / (2.0 * latency * amount))
-    for pair, amount in bytes_between.items():
-        for link in router.route(*pair):
-            if link.fatpipe:
-                result.limit(link.bandwidth / amount)
-            else:
-                result.use(link, amount, link.bandwidth)
+    for link, load in loads.items():
+        result.use(link, load, link.bandwidth)
     if result.alone > LONGEST:
         raise ValueError(f"a parallel task would last {result.alone:g} s, longer than {LONGEST:g} s")
     return result
