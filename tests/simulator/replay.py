@@ -10,6 +10,7 @@ Dates are left alone but for one thing: a kill of jobs whose completion was told
 simulator, which tells sooner, would refuse it as Batsim does.
 """
 
+import csv
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -103,23 +104,32 @@ class Replay:
         return event.model_copy(update={"timestamp": now})
 
 
-def replay(scenario: Scenario, *, latency: float = 0.0) -> EmbeddedSimulator:
+@dataclass
+class Played:
+    """A run played to its end."""
+
+    simulator: EmbeddedSimulator
+    messages: list[m.Message]
+    """All that the simulator said."""
+
+
+def replay(scenario: Scenario, *, latency: float = 0.0) -> Played:
     """Play a run again, to its end. ``latency`` is the control latency. Raises the simulator's errors."""
     given = inputs(scenario)
     simulator = EmbeddedSimulator(given.platform, given.workloads, given.options.with_latency(latency))
     player = Replay(recorded(scenario), latency)
+    played = Played(simulator, [])
     over = False
     while not over:
         message = simulator.next_message()
+        played.messages.append(message)
         over = any(isinstance(event, m.SimulationEnds) for event in message.events)
         simulator.answer(m.Message(now=message.now, events=[]) if over else player.answer(message))
     assert player.done
-    return simulator
+    return played
 
 
 def table(path: Path) -> dict[tuple[str, str], dict[str, str]]:
     """Batsim's jobs.csv by workload and job."""
-    import csv
-
     with path.open(encoding="utf-8", newline="") as file:
         return {(row["workload_name"], row["job_id"]): row for row in csv.DictReader(file)}
