@@ -85,7 +85,7 @@ def has_type(type_name: str) -> bool:
 
 def is_string_list(type_name: str) -> bool:
     """The type is a list of strings in JSON and a message with that list in protobuf (ExtraValue, Verbs)."""
-    return has_type(type_name) and [field.name for field in fields_of(type_name)] == [""]
+    return has_type(type_name) and [(field.name, field.shape) for field in fields_of(type_name)] == [("", "list")]
 
 
 @cache

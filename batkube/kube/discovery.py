@@ -137,7 +137,7 @@ def aggregated(registry: Registry, groups: list[str]) -> JSON:
 
 
 def _aggregated_resource(resource: ResourceType) -> JSON:
-    # The group and version of a kind are "" where they are those of the document it stands in. Not so of custom resources.
+    # The group and version of a kind are "" where they are those of the document, but not so of custom resources.
     own = (resource.group, resource.version) if resource.custom else ("", "")
     row: JSON = {
         "resource": resource.plural,

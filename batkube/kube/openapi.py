@@ -140,20 +140,21 @@ def _collect(name: str, into: JSON) -> None:
         name = waiting.pop()
         if name not in into and name in packed:
             into[name] = packed[name]
-            waiting.extend(_references(packed[name]))
+            waiting.extend(references(packed[name]))
 
 
-def _references(value: Any) -> list[str]:
+def references(value: Any) -> list[str]:
+    """The names of the schemas that a schema refers to."""
     found = []
     if isinstance(value, dict):
         reference = value.get("$ref")
         if isinstance(reference, str):
             found.append(reference.removeprefix(_REFERENCE))
         for item in value.values():
-            found.extend(_references(item))
+            found.extend(references(item))
     elif isinstance(value, list):
         for item in value:
-            found.extend(_references(item))
+            found.extend(references(item))
     return found
 
 

@@ -110,7 +110,7 @@ def _write_message(plan: _Plan, obj: Any) -> bytes:
 
 def _absent(field: Field) -> bytes:
     """What Go writes for a field that is not set: its zero value, unless it is a pointer, a list or a map."""
-    if field.pointer or field.shape or field.type == "bytes":
+    if field.pointer or field.shape or field.type == "bytes" or is_string_list(field.type):
         return b""
     tag = varint(field.number << 3 | _wire_type(field.type))
     kind = field.type
@@ -119,7 +119,7 @@ def _absent(field: Field) -> bytes:
     if kind == "double":
         return tag + bytes(8)
     if has_type(kind):
-        return _delimited(tag, b"" if is_string_list(kind) else _write_message(_plan(kind), {}))
+        return _delimited(tag, _write_message(_plan(kind), {}))
     if kind in values.ZEROS:
         return _delimited(tag, values.ZEROS[kind][1])
     return tag + b"\x00"
@@ -138,7 +138,10 @@ def _delimited(tag: bytes, content: bytes) -> bytes:
 def _writer(field: Field) -> Write:
     tag = varint(field.number << 3 | _wire_type(field.type))
     if field.shape == "map":
-        return _map_writer(tag, _value_writer(b"\x12", field.type))
+        write_value = _value_writer(b"\x12", field.type)
+        if field.type == "bytes":  # the one type whose empty values Go leaves out of an entry
+            return _map_writer(tag, lambda value: write_value(value) if value else b"")
+        return _map_writer(tag, write_value)
     write = _value_writer(tag, field.type)
     if field.shape == "list":
         return lambda items: b"".join([write(item) for item in items])

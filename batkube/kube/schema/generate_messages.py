@@ -53,9 +53,10 @@ def generate(releases: dict[str, str], first: str, target: Path) -> None:
                 kinds.setdefault(f"{api_version} {folder}", (folder, set()))[1].add(kind)
         for name, fields in types["messages"].items():
             short = _short(name)
-            known = messages.setdefault(short, [])
+            new = [_row(field) for field in fields]
+            known = messages.setdefault(short, new)
             numbers = {field[0] for field in known}
-            known.extend(_row(field) for field in fields if field["number"] not in numbers)
+            known.extend(_optional(row) for row in new if row[0] not in numbers)
             for field in fields:
                 if field.get("patch"):
                     merge = [field["patch"], field.get("mergeKey", "")]
@@ -79,6 +80,11 @@ def _row(field: JSON) -> list[Any]:
         if field.get(key)
     )
     return [field["number"], field["name"], _short(field["type"]), field["shape"], flags]
+
+
+def _optional(row: list[Any]) -> list[Any]:
+    """A field that `first` does not have: written only where a client sends it."""
+    return row if row[3] else [*row[:4], "pe"]
 
 
 def _short(name: str) -> str:
