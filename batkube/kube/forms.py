@@ -19,6 +19,9 @@ from .store import Version
 
 JSON = dict[str, Any]
 
+# Kinds whose number of replicas is no pointer inside the real server: its bookmarks show it.
+_COUNTED = frozenset(("Deployment", "ReplicaSet", "StatefulSet"))
+
 INITIAL_EVENTS_END = "k8s.io/initial-events-end"
 
 
@@ -104,6 +107,8 @@ class ObjectForm:
     def bookmark(self, revision: int, marked: bool, first: bool) -> bytes:
         mark = _bookmark(self.resource.kind, self.resource.api_version, revision, marked)
         mark.update(self.resource.empty_fields)
+        if self.resource.kind in _COUNTED and isinstance(mark.get("spec"), dict):
+            mark["spec"] = {"replicas": 0, **mark["spec"]}
         return _event("BOOKMARK", orjson.dumps(mark))
 
 

@@ -24,6 +24,7 @@ from .custom.definitions import STORAGE as DEFINITIONS
 from .custom.definitions import Definitions, DefinitionStrategy
 from .documents import Documents
 from .endpoint import Endpoint
+from .expiry import EVENT_TTL, EventExpiry
 from .listener import Listener
 from .options import DeleteOptions, Query
 from .resources import Registry, ResourceType, default_registry
@@ -59,10 +60,12 @@ class ApiServer:
         seed: int = 0,
         version: str = "v1.36.3",
         history: int = 10_000,
+        event_ttl: float = EVENT_TTL,
         registry: Registry | None = None,
         disable_admission_plugins: Iterable[str] = (),
     ) -> None:
-        """`history` is how many changes of each collection are kept for watches that come back.
+        """`history` is how many changes of each collection are kept for watches that come back, `event_ttl` how
+        many simulated seconds an event is kept.
 
         `disable_admission_plugins` as kube-apiserver's flag: without TaintNodesByCondition a new node is not
         tainted not-ready, for clusters in which nobody takes that taint away.
@@ -92,6 +95,7 @@ class ApiServer:
         self.writes: Counter[tuple[str, str]] = Counter()  # by type of change and storage key
         self.store.subscribe(self._count)
         self.store.subscribe(Definitions(self._api).follow)
+        self.store.subscribe(EventExpiry(self._api, event_ttl).follow)
         bootstrap(self._api)
 
     # -- over HTTP
@@ -127,7 +131,7 @@ class ApiServer:
         send: Callable[[MutableMapping[str, Any]], Awaitable[None]],
     ) -> None:
         """Kubernetes first: its requests pass by FastAPI and its middleware."""
-        if scope["type"] == "http" and scope["path"].split("/", 2)[1] not in APP_PATHS:
+        if scope["type"] == "http" and scope["path"].lstrip("/").partition("/")[0] not in APP_PATHS:
             await self._endpoint(scope, receive, send)
         else:
             await self.app(scope, receive, send)
