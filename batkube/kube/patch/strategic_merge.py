@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, NoReturn
+from typing import Any
 
 from .. import api_types
 from ..resources import ResourceType
@@ -106,11 +106,11 @@ def _directed(patch: JSON) -> JSON:
         return {key: value for key, value in patch.items() if key != _DIRECTIVE}
     if directive == "delete":
         return {}
-    _bad_directive(directive, patch)
+    raise _bad_directive(directive, patch)
 
 
-def _bad_directive(directive: Any, patch: JSON) -> NoReturn:
-    raise ApiError.unforeseen(f"unknown patch type: {directive} in map: {_go(patch)}")
+def _bad_directive(directive: Any, patch: JSON) -> ApiError:
+    return ApiError.unforeseen(f"unknown patch type: {directive} in map: {as_go(patch)}")
 
 
 def _retain(merged: JSON, patch: JSON, retained: Any) -> None:
@@ -131,11 +131,11 @@ def _retain(merged: JSON, patch: JSON, retained: Any) -> None:
 def _order(merged: JSON, patch: JSON, name: str, order: Any, fields: Mapping[str, _Merge]) -> str:
     """Merge and order the list of that name; returns the name if that list of the patch is done."""
     if not isinstance(order, list):
-        raise ApiError.unforeseen(f"expected a list in {_ORDER}{name}, but received {_go(order)}")
+        raise ApiError.unforeseen(f"expected a list in {_ORDER}{name}, but received {as_go(order)}")
     found, given = merged.get(name), patch.get(name)
     for value in (found, given):
         if value is not None and not isinstance(value, list):
-            raise ApiError.unforeseen(f"expected a list in {name}, but received {_go(value)}")
+            raise ApiError.unforeseen(f"expected a list in {name}, but received {as_go(value)}")
     if name not in fields and (name in patch or name in merged):
         raise ApiError.unforeseen(f'unable to find api field for the json field "{name}"')
     how = fields.get(name, _PLAIN)
@@ -161,7 +161,9 @@ def _check_order(given: Items, order: Items, key: str) -> None:
     wanted = iter(order)
     for item in left:
         if not any(_identity(item, key) == _identity(other, key) for other in wanted):
-            message = f"The order in patch list:\n{_go(given)}\n doesn't match $setElementOrder list:\n{_go(order)}\n"
+            message = (
+                f"The order in patch list:\n{as_go(given)}\n doesn't match $setElementOrder list:\n{as_go(order)}\n"
+            )
             raise ApiError.unforeseen(message)
 
 
@@ -202,7 +204,7 @@ def _special_elements(original: Items, patch: Items, key: str) -> tuple[Items, I
         elif directive == "merge":
             raise ApiError.unforeseen("merging lists cannot yet be specified in the patch")
         else:
-            _bad_directive(directive, item)
+            raise _bad_directive(directive, item)
     return ([], plain) if replaces else (original, plain)
 
 
@@ -298,15 +300,15 @@ def _without_directives(value: Any) -> tuple[bool, Any]:
 
 
 def _no_merge_key(item: Any, key: str) -> ApiError:
-    return ApiError.unforeseen(f"map: {_go(item)} does not contain declared merge key: {key}")
+    return ApiError.unforeseen(f"map: {as_go(item)} does not contain declared merge key: {key}")
 
 
-def _go(value: Any) -> str:
+def as_go(value: Any) -> str:
     """As Go prints it with %v."""
     if isinstance(value, dict):
-        return "map[" + " ".join(f"{key}:{_go(value[key])}" for key in sorted(value)) + "]"
+        return "map[" + " ".join(f"{key}:{as_go(value[key])}" for key in sorted(value)) + "]"
     if isinstance(value, list):
-        return "[" + " ".join(map(_go, value)) + "]"
+        return "[" + " ".join(map(as_go, value)) + "]"
     if isinstance(value, bool):
         return "true" if value else "false"
     return "<nil>" if value is None else str(value)

@@ -51,7 +51,7 @@ def create(
     fill_empty(obj, stored_as)
     errors = strategy.validate_create(obj, ctx) or validate_new(obj["metadata"], path_segment)
     if errors:
-        raise ApiError.invalid(resource.qualified_kind, name, errors)
+        raise ApiError.invalid(stored_as.qualified_kind, name, errors)
     charged: list[JSON] = []
     if namespace:
         check_limits(obj, ctx)

@@ -43,7 +43,7 @@ class Patch:
         """Decoded. 415 where the resource takes no such patch."""
         kind = media_type(content_type)
         if kind not in accepted_types(resource):
-            raise ApiError.unsupported_media_type(accepted_types(resource))
+            raise ApiError(415, "UnsupportedMediaType", "415: Unsupported Media Type", {})
         return cls(kind, bodies.decode_patch(data, kind == APPLY_PATCH))
 
 
@@ -83,9 +83,9 @@ def patch(
         try:
             if change.kind != STRATEGIC_PATCH and not resource.custom:
                 _check_type(result, resource)
-            decoded = typed.decode(resource, result, options.field_validation, warnings)
+            decoded = _read_changed(resource, obj, result, options, warnings)
         except ApiError as unfit:
-            shown = FieldError.invalid("patch", orjson.dumps(result).decode(), unfit.message)
+            shown = _unfit(change, result, unfit)
             raise ApiError.invalid("", "", [shown]) from None
         if not (decoded.get("metadata") or {}).get("name"):
             why = f"the name of the object ({name} based on URL) was undeterminable: name must be provided"
@@ -97,6 +97,27 @@ def patch(
         return decoded
 
     return modify(api, resource, namespace, name, changed, options, subresource, warnings), False
+
+
+def _unfit(change: Patch, result: JSON, error: ApiError) -> FieldError:
+    """Of a strategic patch the real server shows the patch, as Go prints a map; of others what came out."""
+    if change.kind != STRATEGIC_PATCH:
+        return FieldError.invalid("patch", orjson.dumps(result).decode(), error.message)
+    return FieldError.invalid("patch", strategic_merge.as_go(change.document), error.message.rpartition(": ")[2])
+
+
+def _read_changed(
+    resource: ResourceType, before: JSON, after: JSON, options: WriteOptions, warnings: list[str] | None
+) -> JSON:
+    """The object, of which the parts that the patch changed are read anew. The others are the very same, and were read
+    when they were stored.
+    """
+    kept = {key for key, value in after.items() if before.get(key) is value and isinstance(value, dict)}
+    if resource.custom or not kept:
+        return typed.decode(resource, after, options.field_validation, warnings)
+    changed = {key: value for key, value in after.items() if key not in kept}
+    read = typed.decode(resource, changed, options.field_validation, warnings)
+    return {key: after[key] if key in kept else read[key] for key in (*after, *read) if key in kept or key in read}
 
 
 def _check_type(obj: JSON, resource: ResourceType) -> None:

@@ -15,7 +15,7 @@ from ..metadata import validate_changed, validate_new
 from ..names import path_segment
 from ..options import PLAIN_WRITE, WriteOptions
 from ..resources import ResourceType
-from ..status import ApiError, FieldError
+from ..status import ApiError, FieldError, quote
 from ..store import Version
 from ..strategy import keep
 from . import ownership
@@ -119,7 +119,7 @@ def store_changed(
             errors = validate_new(metadata, path_segment) + errors
         errors += strategy.validate_update(new, old, ctx)
         if errors:
-            raise ApiError.invalid(resource.qualified_kind, name, errors)
+            raise ApiError.invalid(stored_as.qualified_kind, name, errors)
     new["kind"], new["apiVersion"] = stored_as.kind, stored_as.api_version
     if not by_rules:
         managed = old["metadata"].get("managedFields")
@@ -175,13 +175,11 @@ def copy_of(obj: JSON, version: Version) -> JSON:
 def _check_version(resource: ResourceType, name: str, metadata: JSON, current: Version, unconditional: bool) -> None:
     given = metadata.get("resourceVersion") or ""
     if not (given.isascii() and given.isdigit()) and given:
-        raise ApiError.unforeseen(
-            f'resourceVersion: Invalid value: "{given}": strconv.ParseUint: parsing "{given}": invalid syntax'
-        )
+        raise ApiError.unforeseen(f"strconv.ParseUint: parsing {quote(given)}: invalid syntax")
     if given in ("", "0"):
         if not unconditional:
             required = FieldError.invalid("metadata.resourceVersion", 0, "must be specified for an update")
-            raise ApiError.invalid(resource.qualified_kind, name, [required])
+            raise ApiError.invalid(resource.qualified, name, [required])
     elif int(given) != current.revision:
         raise ApiError.conflict(resource.qualified, name)
 
