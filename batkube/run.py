@@ -1,34 +1,41 @@
 """``batkube run``: API server, simulator, scheduler under test and results in one command."""
 
 import logging
+from collections.abc import Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from pathlib import Path
+from typing import IO
 
-import uvloop
 from rich.console import Console
 
-from batkube import __version__
+from batkube import __version__, event_loop
 from batkube.batsim.endpoint import Endpoint
 from batkube.batsim.platform import Platform, PlatformError, read_platform
 from batkube.batsim.process import BatsimOptions, BatsimProcess, find_batsim
 from batkube.batsim.simulator import Simulator, SimulatorError
 from batkube.batsim.workload import Workload, WorkloadError, read_workload
 from batkube.bridge.api import router
+from batkube.bridge.clock_rest import LEAD, RestOnSimulatedClock
 from batkube.bridge.cluster import ADMISSION_WITHOUT
 from batkube.bridge.errors import InputError
 from batkube.bridge.job_files import JobFiles
 from batkube.bridge.jobs import PodWishes
+from batkube.bridge.rest import Rest, RestOnRealClock
 from batkube.bridge.time import SimulatedTime
+from batkube.clock.launch import Mode, launch
+from batkube.clock.launch import choose as choose_mode
+from batkube.clock.oracle import IdleOracle
+from batkube.clock.simulated import SimulatedClock
 from batkube.display import display, summary
 from batkube.kube.kubeconfig import write_kubeconfig
 from batkube.kube.server import ApiServer
 from batkube.results.manifest import Run, Scheduler, input_file
 from batkube.schedulers.kube_scheduler import ConfigError
-from batkube.schedulers.process import SchedulerError
+from batkube.schedulers.process import Launch, Process, SchedulerError
 from batkube.schedulers.under_test import Access, SchedulerChoiceError, SchedulerUnderTest, choose
 from batkube.session import BAD_INPUT, FAILED, Session
-from batkube.settings import RunSettings
+from batkube.settings import Clock, RunSettings
 from batkube.simulator.embedded import EmbeddedSimulator
 from batkube.supervision import interruptible, until_dead, until_interrupted
 
@@ -53,7 +60,7 @@ def main(settings: RunSettings, *, verbosity: int = 0) -> int:
     )
     try:
         inputs = read_inputs(settings)
-        return uvloop.run(_run(settings, inputs, quiet=verbosity < 0))
+        return event_loop.run(_run(settings, inputs, quiet=verbosity < 0))
     except (InputError, WorkloadError, PlatformError, ConfigError, SchedulerChoiceError, OSError) as error:
         errors.print(f"batkube: {error}", markup=False)
         return BAD_INPUT
@@ -107,21 +114,36 @@ async def _run(settings: RunSettings, inputs: Inputs, *, quiet: bool) -> int:
             console.print(f"waiting for Batsim:\n  batsim ... -s {simulator.address}")
         scheduler = inputs.scheduler
         command = scheduler.command(access, out)
+        mode = clock_mode(settings.clock, command)
+        oracle = IdleOracle(server)
+        stack.callback(oracle.close)
+        simulated = None
+        if mode != "real":
+            simulated = SimulatedClock(settings.epoch - LEAD, oracle)
+            stack.callback(simulated.close)
         process = None
+        rest: Rest
         if command:
-            process = await scheduler.start(command, access, out / "scheduler.log")
+            log = out / "scheduler.log"
+            start = launcher(simulated, mode)
+            process = await scheduler.start(command, access, log, start, determinism=settings.determinism)
             stack.push_async_callback(process.stop)
         else:
             console.print(f"waiting for a scheduler:\n  export KUBECONFIG={access.kubeconfig}")
+        if simulated is not None and process is not None:
+            oracle.add(process.pid)
+            rest = RestOnSimulatedClock(server, settings.step, simulated)
+        else:
+            rest = RestOnRealClock(server, settings.step, process.pid if process else None)
         session = Session(
             out,
             _manifest(settings, inputs, command),
             server,
             clock,
             settings.step,
+            rest=rest,
             scheduler_name=scheduler.names[0],
             served=scheduler.names if process else None,
-            pid=process.pid if process else None,
             platform=inputs.platform,
             files=JobFiles(inputs.workloads),
         )
@@ -136,6 +158,28 @@ async def _run(settings: RunSettings, inputs: Inputs, *, quiet: bool) -> int:
     if session.run.reason:
         Console(stderr=True, highlight=False, soft_wrap=True).print(f"batkube: {session.run.reason}", markup=False)
     return exit_code
+
+
+def clock_mode(clock: Clock, command: Sequence[str]) -> Mode:
+    """On which clock the scheduler shall live. Raises InputError where it cannot live on the one that was asked for."""
+    if not command:
+        return "real"
+    wanted: Mode = clock.value
+    why = cannot(wanted)
+    if why is None:
+        return choose_mode(command[0], wanted)
+    if clock is Clock.AUTO:
+        return "real"
+    raise InputError(f"--clock {clock.value}: {why}")
+
+
+def launcher(clock: SimulatedClock | None, mode: Mode) -> Launch:
+    """Starts programs on ``clock``."""
+
+    async def start(command: Sequence[str], env: Mapping[str, str], output: IO[bytes]) -> Process:
+        return await launch(command, env=env, stdout=output, clock=clock, mode=mode)
+
+    return start
 
 
 async def _simulator(settings: RunSettings, inputs: Inputs) -> Simulator:

@@ -8,9 +8,7 @@ from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import uvloop
-
-from batkube import __version__
+from batkube import __version__, event_loop
 from batkube.batsim.errors import SimulatorError
 from batkube.kube.kubeconfig import write_kubeconfig
 from batkube.kube.server import ApiServer
@@ -27,7 +25,7 @@ def main(settings: ServeSettings) -> int:
     """Serve until Ctrl-C or SIGTERM; the exit code."""
     logging.basicConfig(level=logging.WARNING, format="batkube: %(message)s")
     try:
-        uvloop.run(_api_only(settings) if settings.api_only else _beside_batsim(settings))
+        event_loop.run(_api_only(settings) if settings.api_only else _beside_batsim(settings))
     except (OSError, ValueError, SimulatorError) as error:
         print(f"batkube: {error}", file=sys.stderr)
         return 2
@@ -91,6 +89,7 @@ async def _simulations(
     from batkube.batsim.errors import ProtocolError, SimulatorDied
     from batkube.batsim.messages import Message, SimulationBegins
     from batkube.batsim.platform import read_platform
+    from batkube.bridge.rest import RestOnRealClock
     from batkube.results.manifest import Run, Scheduler
     from batkube.session import Session
 
@@ -124,6 +123,7 @@ async def _simulations(
             server,
             clock,
             settings.step,
+            rest=RestOnRealClock(server, settings.step, pid=None),
             scheduler_name=settings.scheduler_name,
             served=None,
             platform=platform,
