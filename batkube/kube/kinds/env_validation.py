@@ -8,9 +8,10 @@ from collections.abc import Collection
 from typing import Any
 
 from ..metadata import Errors, problems
-from ..names import config_key, dns_subdomain, environment_name, qualified_name
+from ..names import config_key, dns_label, dns_subdomain, environment_name, qualified_name
 from ..quantity import Quantity
 from ..status import FieldError
+from .mount_validation import validate_no_backsteps
 
 JSON = dict[str, Any]
 
@@ -75,6 +76,8 @@ def _validate_source(variable: JSON, path: str) -> Errors:
     for key in ("configMapKeyRef", "secretKeyRef"):
         if (reference := source.get(key)) is not None:
             errors.extend(_validate_key_reference(reference, f"{path}.{key}"))
+    if (reference := source.get("fileKeyRef")) is not None:
+        errors.extend(_validate_file_reference(reference, f"{path}.fileKeyRef"))
     kinds = [key for key, value in source.items() if value is not None]
     if not kinds:
         known = "`fieldRef`, `resourceFieldRef`, `configMapKeyRef`, `secretKeyRef` or `fileKeyRef`"
@@ -152,6 +155,19 @@ def _validate_key_reference(reference: JSON, path: str) -> Errors:
     if not key:
         return [*errors, FieldError.required(f"{path}.key")]
     return [*errors, *problems(f"{path}.key", key, config_key(key))]
+
+
+def _validate_file_reference(reference: JSON, path: str) -> Errors:
+    errors: Errors = []
+    for field, rule in (("key", environment_name), ("volumeName", dns_label)):
+        value = reference.get(field, "")
+        errors.extend(
+            problems(f"{path}.{field}", value, rule(value)) if value else [FieldError.required(f"{path}.{field}")]
+        )
+    place = reference.get("path", "")
+    if not place:
+        return [*errors, FieldError.required(f"{path}.path")]
+    return [*errors, *validate_no_backsteps(place, f"{path}.path")]
 
 
 def validate_env_from(sources: list[JSON], path: str) -> Errors:

@@ -18,11 +18,15 @@ JSON = dict[str, Any]
 _FILE_MODE = 0o644
 _TOKEN_SECONDS = 3600
 _CONTAINER_LISTS = ("containers", "initContainers", "ephemeralContainers")
+_PART = r"[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*"
 _IMAGE = re.compile(
-    r"(?:[A-Za-z0-9][A-Za-z0-9.-]*(?::[0-9]+)?/)?[a-z0-9]+(?:[._/-]+[a-z0-9]+)*"
-    r"(?::(?P<tag>[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}))?(?P<digest>@.+)?",
+    r"(?:[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?(?::[0-9]+)?/)?"
+    rf"{_PART}(?:/{_PART})*"
+    r"(?::(?P<tag>\w[\w.-]{0,127}))?"
+    r"(?P<digest>@[A-Za-z][A-Za-z0-9]*(?:[-_+.][A-Za-z][A-Za-z0-9]*)*:[0-9a-fA-F]{32,})?",
     re.ASCII,
 )
+_IDENTIFIER = re.compile(r"[0-9a-f]{64}")  # an image's own id, which is no name
 # Sources of volumes whose files have a mode.
 _WITH_MODE = ("secret", "configMap", "downwardAPI", "projected")
 _VOLUME_DEFAULTS: dict[str, JSON] = {
@@ -40,6 +44,8 @@ def default_pod(pod: JSON) -> None:
     """Fill in a pod."""
     spec = pod["spec"]
     default_pod_spec(spec)
+    if spec["terminationGracePeriodSeconds"] < 0:
+        spec["terminationGracePeriodSeconds"] = 1
     for container in (*(spec.get("containers") or ()), *(spec.get("initContainers") or ())):
         resources = container.get("resources")
         if resources and (limits := resources.get("limits")):
@@ -112,7 +118,7 @@ def _default_container(container: JSON) -> None:
 @lru_cache(maxsize=4096)
 def _pull_policy(image: str) -> str:
     found = _IMAGE.fullmatch(image)
-    if found is None:
+    if found is None or _IDENTIFIER.fullmatch(image):
         return "IfNotPresent"
     tag = found["tag"] or ("" if found["digest"] else "latest")
     return "Always" if tag == "latest" else "IfNotPresent"

@@ -16,8 +16,8 @@ def quality_of_service(spec: JSON) -> str:
     """`Guaranteed`, `Burstable` or `BestEffort`. Resources of the pod as a whole count before those of its
     containers.
     """
-    whole = spec.get("resources") or {}
-    if whole.get("requests") or whole.get("limits"):
+    whole = spec.get("resources")
+    if whole is not None:
         resources = [whole]
     else:
         containers = [*(spec.get("containers") or ()), *(spec.get("initContainers") or ())]

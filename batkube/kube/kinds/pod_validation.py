@@ -64,7 +64,7 @@ def validate_pod_spec(spec: JSON, path: str, pod_name: str = "") -> Errors:
     errors.extend(_validate_choices(spec, path))
     if selector := spec.get("nodeSelector"):
         errors.extend(validate_labels(selector, f"{path}.nodeSelector"))
-    if context := spec.get("securityContext"):
+    if (context := spec.get("securityContext")) is not None:
         errors.extend(validate_pod_security(context, spec, f"{path}.securityContext"))
     if affinity := spec.get("affinity"):
         errors.extend(validate_affinity(affinity, f"{path}.affinity"))
@@ -89,6 +89,25 @@ def validate_pod_spec(spec: JSON, path: str, pod_name: str = "") -> Errors:
         errors.extend(_validate_aliases(aliases, f"{path}.hostAliases"))
     if overhead := spec.get("overhead"):
         errors.extend(validate_requirements({"limits": overhead}, f"{path}.overhead"))
+    return [*errors, *_validate_file_references(spec, path)]
+
+
+def _validate_file_references(spec: JSON, path: str) -> Errors:
+    """Variables that stand in a file of an emptyDir."""
+    errors: Errors = []
+    volumes = {volume.get("name", ""): volume for volume in spec.get("volumes") or ()}
+    for key in ("initContainers", "containers"):
+        for index, container in enumerate(spec.get(key) or ()):
+            for at, variable in enumerate(container.get("env") or ()):
+                reference = (variable.get("valueFrom") or {}).get("fileKeyRef")
+                if reference is None:
+                    continue
+                where = f"{path}.{key}[{index}].env[{at}].valueFrom.fileKeyRef.volumeName"
+                name = reference.get("volumeName", "")
+                if name not in volumes:
+                    errors.append(FieldError.not_found(where, name))
+                elif volumes[name].get("emptyDir") is None:
+                    errors.append(FieldError.invalid(where, name, "referenced volume must be of type emptyDir"))
     return errors
 
 

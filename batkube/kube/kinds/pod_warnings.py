@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from ..names import dns_label
+from ..names import dns_label, label_value
 from ..quantity import Quantity
 
 JSON = dict[str, Any]
@@ -33,6 +33,7 @@ _DEAD_ANNOTATIONS = {
     "security.alpha.kubernetes.io/sysctls": 'non-functional in v1.11+; use the "sysctls" field instead',
     "security.alpha.kubernetes.io/unsafe-sysctls": 'non-functional in v1.11+; use the "sysctls" field instead',
 }
+_SECCOMP = "seccomp.security.alpha.kubernetes.io/pod"
 _NULL_SELECTOR = "a null labelSelector results in matching no pod"
 _REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 _PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution"
@@ -57,6 +58,14 @@ def warnings_of_spec(spec: JSON, metadata: JSON, path: str) -> Iterator[str]:
     for key in spec.get("nodeSelector") or ():
         if key in _DEPRECATED_LABELS:
             yield f"{path}spec.nodeSelector[{key}]: {_DEPRECATED_LABELS[key]}"
+    affinity = (spec.get("affinity") or {}).get("nodeAffinity") or {}
+    at = f"{path}spec.affinity.nodeAffinity"
+    for index, term in enumerate((affinity.get(_REQUIRED) or {}).get("nodeSelectorTerms") or ()):
+        yield from _of_node_term(term, f"{at}.{_REQUIRED}.nodeSelectorTerms[{index}]", values=False)
+    for index, weighted in enumerate(affinity.get(_PREFERRED) or ()):
+        yield from _of_node_term(
+            weighted.get("preference") or {}, f"{at}.{_PREFERRED}[{index}].preference", values=True
+        )
     for index, constraint in enumerate(spec.get("topologySpreadConstraints") or ()):
         at, topology = f"{path}spec.topologySpreadConstraints[{index}]", constraint.get("topologyKey", "")
         if topology in _DEPRECATED_LABELS:
@@ -72,6 +81,12 @@ def warnings_of_spec(spec: JSON, metadata: JSON, path: str) -> Iterator[str]:
                 yield f"{path}spec.volumes[{index}].{source}: {_DEAD_VOLUMES[source]}"
     for list_name, key, what in (("hostAliases", "ip", "ip"), ("imagePullSecrets", "name", "name")):
         yield from _duplicates(spec.get(list_name) or (), f"{path}spec.{list_name}", key, what)
+    for index, secret in enumerate(spec.get("imagePullSecrets") or ()):
+        if not secret.get("name"):
+            yield f'{path}spec.imagePullSecrets[{index}].name: invalid empty name ""'
+    if "seccompProfile" not in (spec.get("securityContext") or {}) and _SECCOMP in (metadata.get("annotations") or {}):
+        why = 'non-functional in v1.27+; use the "seccompProfile" field instead'
+        yield f"{path}metadata.annotations[{_SECCOMP}]: {why}"
     containers = list(_containers(spec, f"{path}spec"))
     for container, at in containers:
         yield from _of_container(container, at)
@@ -89,6 +104,17 @@ def warnings_of_spec(spec: JSON, metadata: JSON, path: str) -> Iterator[str]:
             if (weighted.get("podAffinityTerm") or {}).get("labelSelector") is None:
                 at = f"{path}spec.affinity.{kind}.{_PREFERRED}[{index}].podAffinityTerm.labelSelector"
                 yield f"{at}: {_NULL_SELECTOR}"
+
+
+def _of_node_term(term: JSON, path: str, *, values: bool) -> Iterator[str]:
+    for index, requirement in enumerate(term.get("matchExpressions") or ()):
+        key = requirement.get("key", "")
+        if key in _DEPRECATED_LABELS:
+            yield f"{path}.matchExpressions[{index}].key: {key} is {_DEPRECATED_LABELS[key]}"
+        if values:
+            for at, value in enumerate(requirement.get("values") or ()):
+                for why in label_value(value):
+                    yield f"{path}.matchExpressions[{index}].values[{at}]: {value} is invalid, {why}"
 
 
 def _containers(spec: JSON, path: str) -> Iterator[tuple[JSON, str]]:

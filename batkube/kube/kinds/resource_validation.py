@@ -65,6 +65,8 @@ def validate_pod_requirements(spec: JSON, path: str) -> Errors:
     if requirements.get("claims"):
         why = "claims may not be set for Resources at pod-level"
         errors.append(FieldError.forbidden(f"{path}.claims", why))
+        known = [claim.get("name", "") for claim in spec.get("resourceClaims") or ()]
+        errors.extend(_validate_claims(requirements["claims"], f"{path}.claims", known))
     errors.extend(_validate_amounts(requirements, path, _any_name_problems))
     for which in ("limits", "requests"):
         for name in requirements.get(which) or ():
@@ -76,6 +78,10 @@ def validate_pod_requirements(spec: JSON, path: str) -> Errors:
             why = f"must be greater than or equal to aggregate container requests of {amount}"
             errors.append(FieldError.invalid(f"{path}.requests[{name}]", requests[name], why))
     limits = requirements.get("limits") or {}
+    for name, amount in containers_total(spec, "limits").items():
+        if name.startswith(_HUGE_PAGES) and name in limits and amount > Quantity.parse(limits[name]):
+            why = f"must be greater than or equal to aggregate container limits of {amount}"
+            errors.append(FieldError.invalid(f"{path}.limits[{name}]", limits[name], why))
     for index, container in enumerate(spec.get("containers") or ()):
         for name, limit in ((container.get("resources") or {}).get("limits") or {}).items():
             if name in limits and Quantity.parse(limit) > Quantity.parse(limits[name]):
@@ -170,7 +176,7 @@ def _validate_claims(used: list[JSON], path: str, names: Collection[str]) -> Err
             errors.append(FieldError.duplicate(where, shown))
         elif not request and any(other == name for other, _ in seen):
             errors.append(FieldError.duplicate(where, name))
-        if request:
+        elif request:
             errors.extend(FieldError.invalid(f"{where}.request", request, why) for why in dns_label(request))
         if name not in names:
             known = ": " + ", ".join(sorted(names)) if names else " which is empty"

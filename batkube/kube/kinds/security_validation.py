@@ -17,7 +17,7 @@ JSON = dict[str, Any]
 
 _MAX_ID = (1 << 31) - 1
 _OUT_OF_RANGE = f"must be between 0 and {_MAX_ID}, inclusive"
-_SECCOMP = ("Localhost", "RuntimeDefault", "Unconfined")
+_PROFILES = ("Localhost", "RuntimeDefault", "Unconfined")
 _SYSCTL = re.compile(r"[a-z0-9]([-_a-z0-9]*[a-z0-9])?((\.|/)[a-z0-9]([-_a-z0-9]*[a-z0-9])?)*")
 _SYSCTL_FORMAT = r"^([a-z0-9]([-_a-z0-9]*[a-z0-9])?[\./])*[a-z0-9]([-_a-z0-9]*[a-z0-9])?$"
 
@@ -41,7 +41,8 @@ def validate_pod_security(context: JSON, spec: JSON, path: str) -> Errors:
     for key, allowed in policies:
         if context.get(key) is not None and context[key] not in allowed:
             errors.append(FieldError.not_supported(f"{path}.{key}", context[key], allowed))
-    return [*errors, *_validate_seccomp(context.get("seccompProfile"), f"{path}.seccompProfile")]
+    errors.extend(_validate_seccomp(context.get("seccompProfile"), f"{path}.seccompProfile"))
+    return [*errors, *_validate_app_armor(context.get("appArmorProfile"), f"{path}.appArmorProfile")]
 
 
 def validate_container_security(context: JSON, path: str, *, host_users: bool) -> Errors:
@@ -62,7 +63,7 @@ def validate_container_security(context: JSON, path: str, *, host_users: bool) -
         if "CAP_SYS_ADMIN" in ((context.get("capabilities") or {}).get("add") or ()):
             why = "cannot set `allowPrivilegeEscalation` to false and `capabilities.Add` CAP_SYS_ADMIN"
             errors.append(FieldError.invalid(path, context, why))
-    return errors
+    return [*errors, *_validate_app_armor(context.get("appArmorProfile"), f"{path}.appArmorProfile")]
 
 
 def _validate_id(value: int | None, path: str) -> Errors:
@@ -76,8 +77,8 @@ def _validate_seccomp(profile: JSON | None, path: str) -> Errors:
     kind, local = profile.get("type", ""), profile.get("localhostProfile")
     if not kind:
         errors.append(FieldError.required(f"{path}.type", "type is required when seccompProfile is set"))
-    elif kind not in _SECCOMP:
-        errors.append(FieldError.not_supported(f"{path}.type", kind, _SECCOMP))
+    elif kind not in _PROFILES:
+        errors.append(FieldError.not_supported(f"{path}.type", kind, _PROFILES))
     if kind == "Localhost":
         if local is None:
             why = "must be set when seccomp type is Localhost"
@@ -87,6 +88,27 @@ def _validate_seccomp(profile: JSON | None, path: str) -> Errors:
         why = "can only be set when seccomp type is Localhost"
         errors.append(FieldError.invalid(f"{path}.localhostProfile", profile, why))
     return errors
+
+
+def _validate_app_armor(profile: JSON | None, path: str) -> Errors:
+    if profile is None:
+        return []
+    kind, local = profile.get("type", ""), profile.get("localhostProfile")
+    if kind == "Localhost":
+        if not (local or "").strip():
+            why = "must be set when AppArmor type is Localhost"
+            return [FieldError.required(f"{path}.localhostProfile", why)]
+        if local != local.strip():
+            return [FieldError.invalid(f"{path}.localhostProfile", local, "must not be padded with whitespace")]
+        return []
+    if not kind:
+        return [FieldError.required(f"{path}.type", "type is required when appArmorProfile is set")]
+    if kind not in _PROFILES:
+        return [FieldError.not_supported(f"{path}.type", kind, _PROFILES)]
+    if local is not None:
+        why = "can only be set when AppArmor type is Localhost"
+        return [FieldError.invalid(f"{path}.localhostProfile", local, why)]
+    return []
 
 
 def _validate_sysctls(sysctls: list[JSON], path: str) -> Errors:

@@ -71,7 +71,6 @@ _REQUIRED: dict[str, tuple[str, ...]] = {
     "configMap": ("name",),
     "persistentVolumeClaim": ("claimName",),
     "csi": ("driver",),
-    "gcePersistentDisk": ("pdName",),
     "awsElasticBlockStore": ("volumeID",),
     "gitRepo": ("repository",),
     "nfs": ("server", "path"),
@@ -86,6 +85,9 @@ _REQUIRED: dict[str, tuple[str, ...]] = {
     "azureFile": ("secretName", "shareName"),
     "azureDisk": ("diskName", "diskURI"),
     "flexVolume": ("driver",),
+    "quobyte": ("registry", "volume"),
+    "scaleIO": ("gateway", "system", "volumeName"),
+    "storageos": ("volumeName",),
 }
 _OTHER_NAMES = {"cephfs": "cephFS", "downwardAPI": "downwarAPI"}  # as the real server writes them in this one error
 
@@ -276,13 +278,50 @@ def _validate_token(token: JSON, path: str, volume_path: str) -> Errors:
 
 
 def _validate_csi(source: JSON, path: str) -> Errors:
+    errors: Errors = []
+    driver = source.get("driver", "")
+    if len(driver) > 63:
+        errors.append(FieldError.too_long(f"{path}.driver", 63))
+    if driver:
+        errors.extend(problems(f"{path}.driver", driver, dns_subdomain(driver.lower())))
     reference = source.get("nodePublishSecretRef")
     if reference is None:
-        return []
+        return errors
     name = reference.get("name", "")
     if not name:
-        return [FieldError.required(f"{path}.nodePublishSecretRef.name")]
-    return problems(f"{path}.name", name, dns_subdomain(name))
+        return [*errors, FieldError.required(f"{path}.nodePublishSecretRef.name")]
+    return [*errors, *problems(f"{path}.name", name, dns_subdomain(name))]
+
+
+def _validate_fibre_channel(source: JSON, path: str) -> Errors:
+    errors: Errors = []
+    names, ids, lun = source.get("targetWWNs"), source.get("wwids"), source.get("lun")
+    if not names and not ids:
+        why = "must specify either targetWWNs or wwids, but not both"
+        errors.append(FieldError.required(f"{path}.targetWWNs", why))
+    if names and ids:
+        why = "targetWWNs and wwids can not be specified simultaneously"
+        errors.append(FieldError.invalid(f"{path}.targetWWNs", names, why))
+    if names and lun is None:
+        errors.append(FieldError.required(f"{path}.lun", "lun is required if targetWWNs is specified"))
+    elif names and lun is not None and not 0 <= lun <= 255:
+        errors.append(FieldError.invalid(f"{path}.lun", lun, "must be between 0 and 255, inclusive"))
+    return errors
+
+
+def _validate_flocker(source: JSON, path: str) -> Errors:
+    name, uuid = source.get("datasetName"), source.get("datasetUUID")
+    if not name and not uuid:
+        return [FieldError.required(path, "one of datasetName and datasetUUID is required")]
+    if name and uuid:
+        why = "datasetName and datasetUUID can not be specified simultaneously"
+        return [FieldError.invalid(path, "resource", why)]
+    return []
+
+
+def _validate_google_disk(source: JSON, path: str) -> Errors:
+    where = path.removesuffix("gcePersistentDisk") + "persistentDisk"  # as the real server writes it
+    return [] if source.get("pdName") else [FieldError.required(f"{where}.pdName")]
 
 
 def _validate_ephemeral(source: JSON, path: str) -> Errors:
@@ -314,6 +353,9 @@ _CHECKS: dict[str, Callable[[JSON, str], Errors]] = {
     "downwardAPI": _validate_downward,
     "emptyDir": _validate_empty_dir,
     "ephemeral": _validate_ephemeral,
+    "fc": _validate_fibre_channel,
+    "flocker": _validate_flocker,
+    "gcePersistentDisk": _validate_google_disk,
     "hostPath": _validate_host_path,
     "image": _validate_image,
     "nfs": _validate_nfs,
