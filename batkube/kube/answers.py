@@ -33,10 +33,12 @@ class Answer:
     headers: list[tuple[bytes, bytes]] = field(default_factory=list)
 
     def all_headers(self) -> list[tuple[bytes, bytes]]:
-        """Those of the body too, which a 204 has not."""
+        """Those of the body too, which a 204 has not. A body without a type is none."""
         if self.code == 204:
             return self.headers
         size = b"%d" % len(self.body)
+        if not self.content_type:
+            return [(b"content-length", size), *self.headers]
         return [(b"content-type", self.content_type), (b"content-length", size), *self.headers]
 
 

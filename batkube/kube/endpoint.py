@@ -111,6 +111,8 @@ class Endpoint:
             parts = split_path(raw_path)
             target = target_of(self.api.registry, parts)
             if target is None:
+                if parts[0] == "openapi" and raw_path.endswith(b"/"):
+                    parts.append("")  # documents are files: no slash at their end
                 return self._document(parts, method, accept, query)
             if len(body) > MAX_BODY:
                 raise ApiError.request_too_large(MAX_BODY)

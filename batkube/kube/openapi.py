@@ -49,7 +49,7 @@ def answer(registry: Registry, parts: list[str], accept: str, query: Query) -> A
             return answer_json(200, {"openapi": "3.0.0", "info": _INFO, "paths": {}})
     if parts[:2] == ["openapi", "v2"]:
         raise TextError.page_not_found()  # as protobuf it is not offered; clients do without
-    return Answer(404, b"", b"text/plain; charset=utf-8")
+    return Answer(404, b"", b"")
 
 
 def index(registry: Registry) -> JSON:
@@ -80,7 +80,7 @@ def _path(group: str, version: str) -> str:
 
 
 def _hash(*parts: str | bytes) -> str:
-    digest = blake2b(digest_size=32)
+    digest = blake2b(digest_size=64)
     for part in parts:
         digest.update(part if isinstance(part, bytes) else part.encode())
     return digest.hexdigest().upper()
