@@ -26,7 +26,7 @@ from .documents import Documents
 from .endpoint import Endpoint
 from .expiry import EVENT_TTL, EventExpiry
 from .listener import Listener
-from .options import DeleteOptions, Query
+from .options import DeleteOptions
 from .resources import Registry, ResourceType, default_registry
 from .store import Change, Store
 from .strategies import ACTIONS, STRATEGIES
@@ -266,4 +266,4 @@ def _copy(obj: JSON) -> JSON:
     return result
 
 
-__all__ = ["ApiServer", "Change", "Query", "Store"]
+__all__ = ["ApiServer", "Change", "Store"]

@@ -166,10 +166,6 @@ class ApiError(Exception):
         return cls(400, "BadRequest", message)
 
     @classmethod
-    def unauthorized(cls) -> ApiError:
-        return cls(401, "Unauthorized", "Unauthorized")
-
-    @classmethod
     def forbidden(cls, resource: str, name: str, why: str) -> ApiError:
         subject = f"{resource} {quote(name)}" if name else resource
         return cls(403, "Forbidden", f"{subject} is forbidden: {why}", details_of(resource, name))
@@ -188,11 +184,6 @@ class ApiError(Exception):
     def method_not_allowed(cls) -> ApiError:
         """A method that a known resource does not offer."""
         return cls(405, "MethodNotAllowed", "the server does not allow this method on the requested resource", {})
-
-    @classmethod
-    def method_not_supported(cls, resource: str, action: str) -> ApiError:
-        message = f"{action} is not supported on resources of kind {quote(resource)}"
-        return cls(405, "MethodNotAllowed", message, details_of(resource, ""))
 
     @classmethod
     def not_acceptable(cls, accepted: Sequence[str]) -> ApiError:
