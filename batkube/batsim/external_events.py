@@ -82,6 +82,8 @@ def _event(raw: Any, keep_unknown: bool) -> ExternalEvent:
     if kind not in (UNAVAILABLE, AVAILABLE):
         if not keep_unknown:
             raise ValueError(f"type: expected {UNAVAILABLE} or {AVAILABLE}, not {quote(kind)}")
+        if not isinstance(raw.get("resources", ""), str):
+            raise ValueError(f"resources: expected a text, not {quote(raw['resources'])}")
         return ExternalEvent(float(timestamp), kind, (), raw)
     resources = raw.get("resources")
     if not isinstance(resources, str):

@@ -18,7 +18,7 @@ PRECISION = 1e-9
 class Task:
     """A task under way. Its rate changes as others start and end."""
 
-    __slots__ = ("demand", "done", "entry", "on_end", "progressing", "rate", "since", "started")
+    __slots__ = ("demand", "done", "entry", "on_end", "progressing", "rate", "since")
 
     def __init__(self, demand: Demand, on_end: Callable[[], None]) -> None:
         self.demand = demand
@@ -28,7 +28,6 @@ class Task:
         self.rate = 0.0
         """Of the whole, a second."""
         self.since = 0
-        self.started = 0
         self.progressing = False
         """Whether its latency has passed."""
         self.entry: Entry | None = None
@@ -50,7 +49,7 @@ class Tasks:
     def start(self, demand: Demand, now: int, on_end: Callable[[], None]) -> Task:
         """Start a task; ``on_end`` is called when it ends."""
         task = Task(demand, on_end)
-        task.started = task.since = now
+        task.since = now
         if demand.nothing:
             task.entry = self._agenda.add(now, Rank.TASK, on_end)
         elif demand.latency > 0:
@@ -60,7 +59,7 @@ class Tasks:
             self._begin(task, now)
         return task
 
-    def stop(self, task: Task, now: int) -> None:
+    def stop(self, task: Task) -> None:
         """End a task, done or not. The others get its share."""
         if task.entry is not None:
             task.entry.cancel()

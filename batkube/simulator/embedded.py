@@ -1,6 +1,7 @@
 """The embedded simulator: Batsim's side of the conversation, in process."""
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 from batkube.batsim.messages import Message, SimulationEnds
 from batkube.batsim.outputs import JobRecord, Outage
@@ -23,9 +24,11 @@ class EmbeddedSimulator:
     """A Simulator (see ``batkube.batsim.simulator``) that runs ``workloads`` on ``platform``.
 
     Dates are exact: with the default control latency of 0 a job submitted at 3 and started at once begins at 3, where
-    Batsim, whose parts talk over the simulated network, has 3.000060. ``options`` are those of ``Options``.
+    Batsim, whose parts talk over the simulated network, has 3.000060. What is given by name is
+    put on top of ``options``.
 
-    Raises PlatformError where the platform has no master or too few hosts.
+    Raises PlatformError where the platform has no master or too few hosts, WorkloadError for a job that only Batsim can
+    run, and ExternalEventError for events that cannot be.
     """
 
     def __init__(
@@ -38,8 +41,12 @@ class EmbeddedSimulator:
         dynamic_jobs: bool = False,
         control_latency: float = 0.0,
     ) -> None:
-        options = options or Options(
-            compute_sharing=compute_sharing, dynamic_jobs=dynamic_jobs, control_latency=control_latency
+        options = options or Options()
+        options = replace(
+            options,
+            compute_sharing=compute_sharing or options.compute_sharing,
+            dynamic_jobs=dynamic_jobs or options.dynamic_jobs,
+            control_latency=control_latency or options.control_latency,
         )
         by_name = {workload.name: workload for workload in workloads}
         self._engine = Engine(platform, list(by_name.values()), options)

@@ -1,6 +1,7 @@
 """The simulated world: jobs run on hosts, and time jumps from one thing that happens to the next."""
 
 from collections.abc import Iterable, Sequence
+from functools import partial
 
 from batkube.batsim.allocation import format_intervals
 from batkube.batsim.external_events import AVAILABLE, UNAVAILABLE, ExternalEvent, check_external_events
@@ -221,7 +222,7 @@ class Engine:
         self._external_dates = len(events) or 1
         for event in events:
             date = nanoseconds(event.timestamp)
-            self.agenda.add(date, Rank.HOSTS, lambda event=event: self._external(event))  # type: ignore[misc]
+            self.agenda.add(date, Rank.HOSTS, partial(self._external, event))
         if not events:
             self.agenda.add(0, Rank.HOSTS, self._external_done)
 

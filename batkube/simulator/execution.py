@@ -146,7 +146,7 @@ class Execution:
             self._delay.cancel()
             self._delay = None
         if self._task is not None:
-            self._machinery.tasks.stop(self._task, self._machinery.now())
+            self._machinery.tasks.stop(self._task)
             self._task = None
 
     def progress(self) -> Progress:

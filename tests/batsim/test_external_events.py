@@ -36,6 +36,13 @@ def test_generic_events_are_read_when_unknown_ones_are_wanted() -> None:
         assert [event.raw["data"] for event in events] == [f"some data {event.timestamp}" for event in events]
 
 
+def test_an_event_of_the_users_must_have_resources_as_a_text_if_any(tmp_path: Path) -> None:
+    path = tmp_path / "events.txt"
+    path.write_text('{"type": "mine", "timestamp": 0, "resources": [1]}')
+    with pytest.raises(ExternalEventError, match=r"line 1: resources: expected a text, not \[1\]"):
+        read_external_events(path, keep_unknown=True)
+
+
 @pytest.mark.parametrize(
     ("line", "complaint"),
     [
