@@ -1,4 +1,4 @@
-"""Quantities are read, written, compared and added as Kubernetes does."""
+"""Quantities: exact numbers, and the real server's spelling of them (recorded from kube-apiserver 1.36.3)."""
 
 from __future__ import annotations
 
@@ -10,68 +10,54 @@ from batkube.kube.quantity import Quantity, QuantityError, canonical, milli
 
 
 @pytest.mark.parametrize(
-    ("text", "written"),
+    ("sent", "kept"),
     [
         ("1", "1"),
+        ("0", "0"),
+        ("100m", "100m"),
         ("0.1", "100m"),
+        (".5", "500m"),
+        ("1.", "1."),
+        ("+1", "+1"),
         ("1000m", "1"),
-        ("1500m", "1500m"),
+        ("1000", "1k"),
+        ("1e3", "1e3"),
+        ("1E3", "1E3"),
         ("1.5Gi", "1536Mi"),
         ("1024Mi", "1Gi"),
-        ("128974848000m", "128974848"),
-        ("1e3", "1e3"),  # the family of the spelling stays
-        ("1E3", "1E3"),
-        ("12e-1", "1200e-3"),
-        ("1k", "1k"),
-        ("5Pi", "5Pi"),
-        ("100Ei", "9223372036854775807"),  # cut at 2^63 - 1
+        ("1000Mi", "1000Mi"),
         ("0.5Ki", "512"),
-        ("5.", "5."),  # what the real server takes for canonical
-        ("1.Gi", "1.Gi"),
-        ("007", "007"),
-        ("0128Mi", "128Mi"),
-        ("Mi", "0"),
         ("-1", "-1"),
-        ("0.00000000001", "1n"),  # never rounded to nothing
+        ("1n", "1n"),
+        ("0.1n", "1n"),
+        ("9999999999999999999", "9999999999999999999"),
     ],
 )
-def test_a_quantity_is_written_as_the_real_server_writes_it(text: str, written: str) -> None:
-    assert canonical(text) == written
+def test_spelling(sent: str, kept: str) -> None:
+    assert canonical(sent) == kept
 
 
-@pytest.mark.parametrize(
-    ("text", "rounded"), [("1500u", "2m"), ("1n", "1m"), ("-0.0001", "-1m"), ("0.1", "100m"), ("1e3", "1e3")]
-)
-def test_resources_are_rounded_up_to_thousandths(text: str, rounded: str) -> None:
-    assert milli(text) == rounded
+@pytest.mark.parametrize(("sent", "kept"), [("0.0001", "1m"), ("1u", "1m"), ("1500m", "1500m"), ("1.0005", "1001m")])
+def test_lists_of_resources_keep_thousandths_rounded_up(sent: str, kept: str) -> None:
+    assert milli(sent) == kept
 
 
-@pytest.mark.parametrize("text", ["", "abc", "1Zi", "1g", "1,5", "1 Gi", "0x10"])
-def test_what_is_no_quantity_is_refused(text: str) -> None:
-    with pytest.raises(QuantityError, match="quantities must match the regular expression"):
+@pytest.mark.parametrize("text", ["", "many", "1 Gi", "1Kb", "1e", "--1", "1.2.3", "0x10"])
+def test_what_is_none_is_refused(text: str) -> None:
+    with pytest.raises(QuantityError):
         Quantity.parse(text)
 
 
-def test_an_unknown_suffix_is_named_as_such() -> None:
-    with pytest.raises(QuantityError, match="unable to parse quantity's suffix"):
-        Quantity.parse("1mGi")
+def test_amounts_are_exact_and_compared_by_value() -> None:
+    assert Quantity.parse("100m").value == Fraction(1, 10)
+    assert Quantity.parse("1.5Gi").value == 3 * 2**29
+    assert Quantity.parse("1000m") == Quantity.parse("1")
+    assert hash(Quantity.parse("1000m")) == hash(Quantity.parse("1"))
+    assert Quantity.parse("900m") < Quantity.parse("1") < Quantity.parse("1Ki")
+    assert max("1", "1500m", "1k", key=Quantity.parse) == "1k"
 
 
-def test_amounts_are_compared_whatever_their_spelling() -> None:
-    assert Quantity.parse("1") == Quantity.parse("1000m")
-    assert Quantity.parse("1Gi") > Quantity.parse("1G")
-    assert max("500m", "0.25", "1", key=Quantity.parse) == "1"
-    assert len({Quantity.parse("1"), Quantity.parse("1000m")}) == 1
-
-
-def test_sums_are_exact_and_keep_the_family_of_the_first() -> None:
-    third = sum((Quantity.parse("0.1") for _ in range(3)), Quantity(0))
-    assert third.value == Fraction(3, 10)
-    assert str(third) == "300m"
+def test_sums_keep_the_family_of_the_first() -> None:
     assert str(Quantity.parse("1Gi") + Quantity.parse("512Mi")) == "1536Mi"
-    assert str(Quantity.parse("1") - Quantity.parse("250m")) == "750m"
-    assert str(Quantity.parse("250m") * 3) == "750m"
-
-
-def test_exponents_beyond_reason_cost_nothing() -> None:
-    assert Quantity.parse("1e999999999").value > 0
+    assert str(Quantity.parse("100m") + Quantity.parse("900m")) == "1"
+    assert str(Quantity.parse("1") - Quantity.parse("100m")) == "900m"

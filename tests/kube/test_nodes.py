@@ -1,0 +1,85 @@
+"""Nodes: what becomes of one that is created, and what may change."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import httpx
+import pytest
+
+from batkube.kube.kinds.nodes import NOT_READY, TAINT_NODES
+from batkube.kube.server import ApiServer
+from batkube.kube.status import ApiError
+
+JSON = dict[str, Any]
+NODES = "/api/v1/nodes"
+
+
+def node(**parts: Any) -> JSON:
+    return {"metadata": {"name": "n"}, **parts}
+
+
+def test_a_new_node_is_tainted_unless_that_admission_is_disabled() -> None:
+    tainted = ApiServer(now=lambda: 0.0).create("nodes", node(spec={"taints": [{"key": "a", "effect": "NoSchedule"}]}))
+    assert tainted["spec"]["taints"] == [
+        {"key": "a", "effect": "NoSchedule"},
+        {"key": NOT_READY, "effect": "NoSchedule"},
+    ]
+    ready = ApiServer(now=lambda: 0.0, disable_admission_plugins=(TAINT_NODES,)).create("nodes", node())
+    assert "taints" not in ready["spec"]
+
+
+def test_capacity_is_allocatable_where_nothing_is_said(server: ApiServer) -> None:
+    created = server.create("nodes", node(status={"capacity": {"cpu": "0.0001", "memory": "1.5Gi"}}))
+    assert created["status"]["allocatable"] == created["status"]["capacity"] == {"cpu": "1m", "memory": "1536Mi"}
+
+
+def test_a_given_allocatable_is_not_filled_up(server: ApiServer) -> None:
+    created = server.create("nodes", node(status={"capacity": {"cpu": "4", "pods": "9"}, "allocatable": {"cpu": "1"}}))
+    assert created["status"]["allocatable"] == {"cpu": "1"}
+
+
+async def test_status_and_spec_are_written_apart(server: ApiServer, client: httpx.AsyncClient) -> None:
+    server.create("nodes", node(status={"capacity": {"cpu": "4"}}))
+    headers = {"content-type": "application/merge-patch+json"}
+    both = {"spec": {"unschedulable": True}, "status": {"capacity": {"cpu": "8"}}}
+    await client.patch(f"{NODES}/n", json=both, headers=headers)
+    assert server.get("nodes", "n")["spec"]["unschedulable"] is True
+    assert server.get("nodes", "n")["status"]["capacity"] == {"cpu": "4"}
+    await client.patch(f"{NODES}/n/status", json={**both, "spec": {"unschedulable": None}}, headers=headers)
+    assert server.get("nodes", "n")["spec"]["unschedulable"] is True
+    assert server.get("nodes", "n")["status"]["capacity"] == {"cpu": "8"}
+    assert [item["metadata"]["name"] for item in server.list("nodes", field_selector="spec.unschedulable=true")] == [
+        "n"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("parts", "field"),
+    [
+        ({"spec": {"taints": [{"key": "a"}]}}, "metadata.taints[0].effect"),
+        ({"spec": {"taints": [{"key": "a", "effect": "Sometimes"}]}}, "metadata.taints[0].effect"),
+        ({"spec": {"taints": [{"key": "a", "effect": "NoExecute"}] * 2}}, "metadata.taints[1]"),
+        ({"spec": {"podCIDR": "10.0.0.0"}}, "spec.podCIDRs[0]"),
+        ({"spec": {"podCIDRs": ["10.0.1.0/24", "10.0.2.0/24"]}}, "spec.podCIDRs"),
+        ({"status": {"capacity": {"pods": "1.5"}}}, "status.capacity.pods"),
+        ({"status": {"capacity": {"example.com/gpu": "500m"}}}, "status.capacity.example.com/gpu"),
+        ({"status": {"capacity": {"cpu": "-1"}}}, "status.capacity.cpu"),
+        ({"metadata": {"name": "N_"}}, "metadata.name"),
+    ],
+)
+def test_what_is_wrong_is_named(server: ApiServer, parts: JSON, field: str) -> None:
+    with pytest.raises(ApiError) as refused:
+        server.create("nodes", node(**parts))
+    assert refused.value.code == 422
+    assert refused.value.details is not None
+    assert field in [cause["field"] for cause in refused.value.details["causes"]]
+
+
+def test_what_is_set_once(server: ApiServer) -> None:
+    created = server.create("nodes", node())
+    spec = {"providerID": "sim://a", "podCIDRs": ["10.0.1.0/24"]}
+    assert server.update("nodes", {**created, "spec": spec})["spec"]["podCIDR"] == "10.0.1.0/24"
+    for change in ({**spec, "providerID": "sim://b"}, {"providerID": "sim://a", "podCIDRs": ["10.0.2.0/24"]}):
+        with pytest.raises(ApiError, match='except from "" to valid'):
+            server.update("nodes", {**node(), "spec": change})
