@@ -248,11 +248,6 @@ class ApiServer:
             lines.append(f"apiserver_request_total{{{labels}}} {count}")
         return "\n".join(lines) + "\n"
 
-    @staticmethod
-    def _read(kind: ResourceType, obj: JSON) -> JSON:
-        """The object as the server understands it, and the server's own: what is read by its types is new anyway."""
-        return typed.decode(kind, copy.deepcopy(obj) if kind.custom else obj)
-
     def _resource(self, name: str) -> ResourceType:
         return self.registry.named(name)
 
