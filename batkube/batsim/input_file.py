@@ -4,11 +4,29 @@ import json
 from pathlib import Path
 from typing import Any, NoReturn
 
-from pydantic import ValidationError
+from pydantic import BaseModel, ConfigDict, PrivateAttr, ValidationError
 
 MAX_BYTES = 1 << 30
 """Larger files are refused unread."""
 _QUOTED = 60
+
+
+class FileObject(BaseModel):
+    """An object of an input file, checked."""
+
+    model_config = ConfigDict(strict=True, extra="allow", frozen=True)
+
+    _raw: dict[str, Any] = PrivateAttr(default_factory=dict)
+
+    @property
+    def raw(self) -> dict[str, Any]:
+        """The object as in the file."""
+        return self._raw
+
+    @property
+    def extra(self) -> dict[str, Any]:
+        """The members that Batsim does not know, as in the file."""
+        return self.model_extra or {}
 
 
 def read_text(path: Path) -> str:

@@ -7,9 +7,9 @@ https://batsim.readthedocs.io/en/latest/input-workload.html#profile
 from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError, model_validator
+from pydantic import Field, PrivateAttr, ValidationError, model_validator
 
-from batkube.batsim.input_file import explain
+from batkube.batsim.input_file import FileObject, explain
 
 JSON = dict[str, Any]
 
@@ -25,10 +25,9 @@ Amount = Annotated[float, Field(ge=0, le=MAX_NUMBER, allow_inf_nan=False)]
 PositiveAmount = Annotated[float, Field(gt=0, le=MAX_NUMBER, allow_inf_nan=False)]
 
 
-class Profile(BaseModel):
+class Profile(FileObject):
     """A profile. ``name`` and the members of its type; those of the user's are in ``extra``."""
 
-    model_config = ConfigDict(strict=True, extra="allow", frozen=True)
     types: ClassVar[tuple[str, ...]] = ()
     """The spellings of this type, Batsim 4's first."""
 
@@ -36,21 +35,10 @@ class Profile(BaseModel):
     ret: int = 0
     """The return code; jobs of a profile with another than 0 end as COMPLETED_FAILED."""
     _name: str = PrivateAttr("")
-    _raw: JSON = PrivateAttr(default_factory=dict)
 
     @property
     def name(self) -> str:
         return self._name
-
-    @property
-    def raw(self) -> JSON:
-        """The profile as in the file."""
-        return self._raw
-
-    @property
-    def extra(self) -> JSON:
-        """The members that Batsim does not know, as in the file."""
-        return self.model_extra or {}
 
 
 class DelayProfile(Profile):

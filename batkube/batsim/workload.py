@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, PrivateAttr, ValidationError
+from pydantic import AfterValidator, BeforeValidator, Field, ValidationError
 
-from batkube.batsim.input_file import explain, parse_json, quote, read_text
+from batkube.batsim.input_file import FileObject, explain, parse_json, quote, read_text
 from batkube.batsim.profiles import PROFILE_TYPES, ParallelProfile, Profile, UnknownProfile, parse_profile, parts
 
 JSON = dict[str, Any]
@@ -39,10 +39,8 @@ def _no_walltime(value: object) -> object:
     return None if value == -1 and not isinstance(value, bool) else value
 
 
-class Job(BaseModel):
+class Job(FileObject):
     """A job of a workload. Times are simulated seconds; members that Batsim does not know are in ``extra``."""
-
-    model_config = ConfigDict(strict=True, extra="allow", frozen=True)
 
     id: Annotated[str, BeforeValidator(_name), AfterValidator(_not_empty)]
     """The name alone, without the workload; a number in the file becomes its digits."""
@@ -55,17 +53,6 @@ class Job(BaseModel):
         Annotated[float, Field(gt=0, le=MAX_DATE, allow_inf_nan=False)] | None, BeforeValidator(_no_walltime)
     ] = None
     """The job is stopped after so long; None (-1 in the file, or nothing) for never."""
-    _raw: JSON = PrivateAttr(default_factory=dict)
-
-    @property
-    def raw(self) -> JSON:
-        """The job as in the file."""
-        return self._raw
-
-    @property
-    def extra(self) -> JSON:
-        """The members that Batsim does not know, as in the file."""
-        return self.model_extra or {}
 
 
 @dataclass(frozen=True)
