@@ -88,8 +88,8 @@ def _kube_apiserver(stack: ExitStack, folder: Path) -> Server:
     command += [f"--service-account-key-file={public_key}", f"--service-account-signing-key-file={key}"]
     command += ["--service-account-issuer=https://kubernetes.default.svc", "--service-cluster-ip-range=10.0.0.0/24"]
     command += ["--endpoint-reconciler-type=none"]
-    # No controller manager runs that would make service accounts and untaint new nodes.
-    command += ["--disable-admission-plugins=ServiceAccount,TaintNodesByCondition"]
+    # No controller manager runs that would make service accounts.
+    command += ["--disable-admission-plugins=ServiceAccount"]
     begun = time.monotonic()
     program = stack.enter_context(Program(command, folder / "kube-apiserver.log"))
     _wait_until_ready(endpoint, program, store)

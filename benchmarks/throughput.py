@@ -60,13 +60,16 @@ def node(number: int) -> dict[str, Any]:
 
 
 def pod(number: int) -> dict[str, Any]:
-    """A pod that asks for little, so that all fit."""
+    """A pod that asks for little, so that all fit. It tolerates that nobody has taken `not-ready` from the nodes."""
     requests = {"cpu": "100m", "memory": "500Mi"}
     return {
         "apiVersion": "v1",
         "kind": "Pod",
         "metadata": {"name": f"pod-{number:05}", "labels": {"app": "benchmark"}},
-        "spec": {"containers": [{"name": "main", "image": "none", "resources": {"requests": requests}}]},
+        "spec": {
+            "containers": [{"name": "main", "image": "none", "resources": {"requests": requests}}],
+            "tolerations": [{"operator": "Exists"}],
+        },
     }
 
 
