@@ -124,7 +124,7 @@ def qualified_name(value: str) -> Problems:
     if not name:
         problems.append("name part must be non-empty")
     elif len(name) > 63:
-        problems.append("name part " + too_long(63))
+        problems.append("name part " + too_many_bytes(63))
     if not _QUALIFIED_RE.fullmatch(name):
         problems.append("name part " + _QUALIFIED_WRONG)
     return tuple(problems)
@@ -135,7 +135,7 @@ def label_value(value: str) -> Problems:
     """The value of a label: at most 63 characters, may be empty."""
     problems = []
     if len(value) > 63:
-        problems.append(too_long(63))
+        problems.append(too_many_bytes(63))
     if not _LABEL_VALUE_RE.fullmatch(value):
         problems.append(_VALUE_WRONG)
     return tuple(problems)

@@ -181,9 +181,7 @@ def validate_job_spec(spec: JSON, path: str) -> Errors:
     template = spec["template"]
     labels = (template.get("metadata") or {}).get("labels") or {}
     for value in labels.values():
-        for why in label_value(value):
-            wrong = why.replace("characters", "bytes") if why.startswith("must be no more") else why
-            errors.append(FieldError.invalid(f"{path}.template.labels", value, wrong))
+        errors.extend(problems(f"{path}.template.labels", value, label_value(value)))
     where = f"{path}.template.spec.restartPolicy"
     errors.extend(
         error for error in validate_pod_spec(template["spec"], f"{path}.template.spec") if error.field != where

@@ -96,7 +96,8 @@ def validate_selected(selector: JSON, template: JSON) -> Errors:
     labels = (template.get("metadata") or {}).get("labels")
     if matches(selector, labels or {}):
         return []
-    return [FieldError.invalid("spec.template.metadata.labels", labels, _MISMATCH)]
+    shown = {key: labels[key] for key in sorted(labels)} if labels else labels
+    return [FieldError.invalid("spec.template.metadata.labels", shown, _MISMATCH)]
 
 
 def validate_template(spec: JSON, path: str, policies: tuple[str, ...] = ("Always",)) -> Errors:
@@ -200,7 +201,7 @@ def _share(value: int | str) -> int:
 
 
 class ReplicaSets(Workload):
-    word = "replicaset"
+    word = "deployment"  # the real server's mistake
     selectable_fields = frozenset(("status.replicas",))
 
     def field_labels(self, obj: JSON) -> dict[str, str]:
@@ -360,5 +361,5 @@ class ControllerRevisions(Strategy):
     def validate_update(self, new: JSON, old: JSON, ctx: Context) -> Errors:
         errors = super().validate_update(new, old, ctx)
         if new.get("data") != old.get("data") or new.get("revision") != old.get("revision"):
-            errors.append(FieldError.invalid("data", new.get("data"), "field is immutable"))
+            errors.append(FieldError.invalid("data", new.get("data") or {}, "field is immutable"))
         return errors
