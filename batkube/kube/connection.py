@@ -6,12 +6,17 @@ no events, one call, and one packet for head and body. Together that is a third 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any, Protocol
 
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 
-from .answers import Answer
+from .answers import Answer, answer_error
+from .status import ApiError
+
+_START = 64  # bytes of a request that tell whether it is one
+_METHOD = re.compile(rb"[A-Z]{1,32} /[!-~]*")
 
 SHORT_BODY = 1 << 18  # bytes; what is larger goes the long way, which takes it in pieces
 
@@ -30,12 +35,28 @@ class Connection(HttpToolsProtocol):
     def __init__(self, answering: Answering, **options: Any) -> None:
         super().__init__(**options)
         self._answering = answering
+        self._start = b""  # of what came last
         self._body: bytes | None = None  # so far, of a request that goes the short way
 
     @property
     def in_work(self) -> bool:
         """The head of a request was read and its answer is not complete."""
         return self._body is not None or (self.cycle is not None and not self.cycle.response_complete)
+
+    def data_received(self, data: bytes) -> None:
+        """Bytes from the client."""
+        self._start = data[:_START]
+        super().data_received(data)
+
+    def send_400_response(self, msg: str) -> None:
+        """What came is no HTTP; or it is, but for a method that only the parser does not know."""
+        if not _METHOD.match(self._start):
+            super().send_400_response(msg)
+            return
+        answer = answer_error(ApiError.method_not_allowed())
+        answer.headers.append((b"connection", b"close"))
+        self._write(answer)
+        self.transport.close()
 
     def on_headers_complete(self) -> None:
         """The parser has read the head of a request."""
@@ -58,12 +79,15 @@ class Connection(HttpToolsProtocol):
             return
         answer = self._answering.answer(self.parser.get_method(), self.url, self.headers, self._body)
         self._body = None
+        self._write(answer)
+        self.on_response_complete()
+
+    def _write(self, answer: Answer) -> None:
         parts = [STATUS_LINE[answer.code]]
         for name, value in answer.all_headers():
             parts += (name, b": ", value, b"\r\n")
         parts += (b"\r\n", answer.body)
         self.transport.write(b"".join(parts))
-        self.on_response_complete()
 
     def _is_short(self) -> bool:
         if self.in_work or self.flow.write_paused or self.expect_100_continue:

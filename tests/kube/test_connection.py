@@ -116,3 +116,16 @@ async def test_a_body_larger_than_the_server_takes_is_refused(server: ApiServer)
     async with wire_to(server) as wire:
         wire.send(create("a", 4_000_000), create("b"))
         assert [(await wire.answer())[0] for _ in range(2)] == [413, 201]
+
+
+async def test_a_method_that_nobody_knows_is_not_allowed(server: ApiServer) -> None:
+    reader, writer = await asyncio.open_connection("127.0.0.1", server.port)
+    writer.write(f"NONSENSE {CONFIGMAPS} HTTP/1.1\r\nHost: x\r\n\r\n".encode())
+    answer = await asyncio.wait_for(reader.read(), 5)
+    assert answer.startswith(b"HTTP/1.1 405 ")
+    assert b'"reason":"MethodNotAllowed"' in answer
+    writer.close()
+    reader, writer = await asyncio.open_connection("127.0.0.1", server.port)
+    writer.write(b"\x16\x03\x01 this is no HTTP\r\n\r\n")
+    assert (await asyncio.wait_for(reader.read(), 5)).startswith(b"HTTP/1.1 400 ")
+    writer.close()
