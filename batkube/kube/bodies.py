@@ -125,7 +125,23 @@ def decode_delete_options(data: bytes, content_type: str) -> JSON | None:
         raise ApiError.bad_request(
             f'no kind {quote(str(kind))} is registered for version {version} in scheme "pkg/runtime/scheme.go:111"'
         )
+    _check_delete_options(parsed)
     return parsed
+
+
+def _check_delete_options(options: JSON) -> None:
+    for field, wanted, go_type in (
+        ("gracePeriodSeconds", int, "int64"),
+        ("orphanDependents", bool, "bool"),
+        ("propagationPolicy", str, "v1.DeletionPropagation"),
+        ("preconditions", dict, "v1.Preconditions"),
+        ("dryRun", list, "[]string"),
+    ):
+        value = options.get(field)
+        if value is not None and type(value) is not wanted:
+            names = {bool: "bool", int: "number", float: "number", str: "string", list: "array", dict: "object"}
+            into = f"Go struct field DeleteOptions.{field} of type {go_type}"
+            raise ApiError.bad_request(f"json: cannot unmarshal {names[type(value)]} into {into}")
 
 
 def decode_patch(data: bytes, is_yaml: bool) -> Any:

@@ -25,6 +25,17 @@ _MESSAGE_POLICIES = ("File", "FallbackToLogsOnError")
 _RESTART_POLICIES = ("Always", "Never", "OnFailure")
 _RESTART_ACTIONS = ("Restart", "RestartAllContainers")
 _MAX_RESTART_RULES, _MAX_EXIT_CODES = 20, 255
+_NOT_EPHEMERAL = (
+    "ports",
+    "resources",
+    "resizePolicy",
+    "restartPolicy",
+    "restartPolicyRules",
+    "livenessProbe",
+    "readinessProbe",
+    "startupProbe",
+    "lifecycle",
+)
 _RESIZABLE = ("cpu", "memory")
 _RESIZE_POLICIES = ("NotRequired", "RestartContainer")
 
@@ -71,6 +82,28 @@ def validate_containers(spec: JSON, path: str, volumes: Mapping[str, JSON]) -> E
             errors.extend(_validate_probing(container, where, around))
         else:
             errors.extend(_validate_plain_init(container, where))
+    return errors
+
+
+def validate_ephemeral(spec: JSON, path: str, volumes: Mapping[str, JSON]) -> Errors:
+    """The ephemeral containers of a pod, put in to look at it: they have nothing that a pod's life hangs on."""
+    errors: Errors = []
+    around = _Surroundings(volumes, [], spec.get("restartPolicy", ""), spec.get("hostUsers") is not False, None)
+    others = {each.get("name", "") for key in ("containers", "initContainers") for each in spec.get(key) or ()}
+    names = set(others)
+    why = "cannot be set for an Ephemeral Container"
+    for index, container in enumerate(spec.get("ephemeralContainers") or ()):
+        where = f"{path}.ephemeralContainers[{index}]"
+        errors.extend(_validate_container(container, where, around))
+        errors.extend(_validate_name(container, names, where))
+        target = container.get("targetContainerName", "")
+        if target and target not in others:
+            errors.append(FieldError.not_found(f"{where}.targetContainerName", target))
+        errors.extend(FieldError.forbidden(f"{where}.{key}", why) for key in _NOT_EPHEMERAL if container.get(key))
+        for at, mount in enumerate(container.get("volumeMounts") or ()):
+            for key in ("subPath", "subPathExpr"):
+                if mount.get(key):
+                    errors.append(FieldError.forbidden(f"{where}.volumeMounts[{at}].{key}", why))
     return errors
 
 

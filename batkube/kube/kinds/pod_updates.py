@@ -1,17 +1,13 @@
-"""What may change in a pod, and what a status may be (`ValidatePodUpdate`, `ValidatePodStatusUpdate`,
-`ValidatePodResize` in `pkg/apis/core/validation/validation.go`).
-"""
+"""What may change in the spec of a pod (`ValidatePodUpdate` in `pkg/apis/core/validation/validation.go`)."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from ..metadata import Errors, immutable, problems
-from ..names import dns_label, dns_subdomain, ip_address, qualified_name
+from ..metadata import Errors
 from ..quantity import Quantity
 from ..status import FieldError
 from ..strategy import keep
-from .pod_quality import quality_of_service
 from .scheduling_validation import validate_tolerations
 
 JSON = dict[str, Any]
@@ -26,8 +22,6 @@ _CHANGEABLE = ",".join(
         "`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)",
     )
 )
-_SYSTEM_CONDITIONS = ("PodScheduled", "Ready", "Initialized")
-_RESIZABLE = ("cpu", "memory")
 _REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 
 
@@ -189,219 +183,3 @@ def _same_amounts(one: JSON | None, other: JSON | None) -> bool:
     return one.keys() == other.keys() and all(
         Quantity.parse(amount) == Quantity.parse(other[name]) for name, amount in one.items()
     )
-
-
-# -- status
-
-
-def default_status(status: JSON, old: JSON) -> None:
-    """podIP and the first of podIPs are one; the class of service may be left out."""
-    address, addresses = status.get("podIP"), status.get("podIPs")
-    if address and (not addresses or addresses[0].get("ip") != address):
-        status["podIPs"] = [{"ip": address}]
-    elif addresses and not address:
-        status["podIP"] = addresses[0].get("ip", "")
-    if not status.get("qosClass"):
-        keep(status, old, "qosClass")
-
-
-def keep_observed_generations(status: JSON, old: JSON) -> None:
-    """Who does not know of observedGeneration does not take it away."""
-    if not status.get("observedGeneration"):
-        keep(status, old, "observedGeneration")
-    before: dict[str, list[int]] = {}
-    for condition in old.get("conditions") or ():
-        before.setdefault(condition.get("type", ""), []).append(condition.get("observedGeneration", 0))
-    if not any(any(found) for found in before.values()):
-        return
-    for condition in status.get("conditions") or ():
-        found = before.get(condition.get("type", ""))
-        generation = found.pop(0) if found else 0
-        if generation and not condition.get("observedGeneration"):
-            condition["observedGeneration"] = generation
-
-
-def validate_status(status: JSON, old: JSON) -> Errors:
-    """What is wrong with a status; `old` is the stored pod."""
-    before, spec = old.get("status", {}), old["spec"]
-    errors: Errors = []
-    for index, condition in enumerate(status.get("conditions") or ()):
-        kind = condition.get("type", "")
-        path = f"status.conditions[{index}]"
-        errors += _not_negative(condition.get("observedGeneration", 0), f"{path}.observedGeneration")
-        if kind not in _SYSTEM_CONDITIONS:
-            errors += problems(f"{path}.Type", kind, qualified_name(kind))
-    nominated = status.get("nominatedNodeName", "")
-    if nominated and nominated != before.get("nominatedNodeName", ""):
-        errors += problems("status.nominatedNodeName", nominated, dns_subdomain(nominated))
-        if spec.get("nodeName"):
-            why = "may not be set on pods that are already bound to a node"
-            errors.append(FieldError.forbidden("status.nominatedNodeName", why))
-    errors += _not_negative(status.get("observedGeneration", 0), "status.observedGeneration")
-    errors += immutable("status.qosClass", status.get("qosClass", ""), before.get("qosClass", ""))
-    for key, containers in (("containerStatuses", "containers"), ("initContainerStatuses", "initContainers")):
-        if before.get(key):
-            errors += _validate_restarts(status.get(key) or (), before[key], spec, containers, f"status.{key}")
-    if status.get("resourceClaimStatuses"):
-        errors += _validate_claim_statuses(status["resourceClaimStatuses"], spec)
-    for key in ("podIPs", "hostIPs"):
-        if status.get(key) and status[key] != before.get(key):
-            errors += _validate_addresses(status[key], f"status.{key}")
-    return errors
-
-
-def _not_negative(generation: int, path: str) -> Errors:
-    return [FieldError.invalid(path, generation, "must be a non-negative integer")] if generation < 0 else []
-
-
-def _validate_restarts(new: Any, old: list[JSON], spec: JSON, kind: str, path: str) -> Errors:
-    """A container that ended runs again only where its restart policy says so."""
-    errors: Errors = []
-    policies = {each.get("name", ""): each.get("restartPolicy") for each in spec.get(kind) or ()}
-    for index, before in enumerate(old):
-        ended = (before.get("state") or {}).get("terminated")
-        if ended is None:
-            continue
-        name = before.get("name", "")
-        policy = policies.get(name) or spec.get("restartPolicy")
-        if policy == "Always" or (policy == "OnFailure" and ended.get("exitCode", 0) != 0):
-            continue
-        for status in new:
-            if status.get("name", "") == name:
-                if (status.get("state") or {}).get("terminated") is None:
-                    why = "may not be transitioned to non-terminated state"
-                    errors.append(FieldError.forbidden(f"{path}[{index}].state", why))
-                break
-    return errors
-
-
-def _validate_claim_statuses(statuses: list[JSON], spec: JSON) -> Errors:
-    errors: Errors = []
-    known = [claim.get("name", "") for claim in spec.get("resourceClaims") or ()]
-    seen: set[str] = set()
-    for index, status in enumerate(statuses):
-        path, name = f"status.resourceClaimStatuses[{index}]", status.get("name", "")
-        if name not in known:
-            errors.append(
-                FieldError.invalid(f"{path}.name", name, "must match the name of an entry in `spec.resourceClaims`")
-            )
-        if name in seen:
-            errors.append(FieldError.duplicate(f"{path}.name", name))
-        seen.add(name)
-        claim = status.get("resourceClaimName")
-        if claim is not None:
-            errors += problems(f"{path}.name", claim, dns_subdomain(claim))
-    return errors
-
-
-def _validate_addresses(addresses: list[JSON], path: str) -> Errors:
-    errors: Errors = []
-    seen: set[str] = set()
-    for index, each in enumerate(addresses):
-        address = each.get("ip", "")
-        errors += problems(f"{path}[{index}]", address, ip_address(address))
-        if address in seen:
-            errors.append(FieldError.duplicate(f"{path}[{index}]", each))
-        seen.add(address)
-    if (
-        not errors
-        and len(addresses) > 1
-        and (len(addresses) > 2 or (":" in addresses[0]["ip"]) == (":" in addresses[1]["ip"]))
-    ):
-        why = "may specify no more than one IP for each IP family"
-        errors.append(FieldError.invalid(path, [each["ip"] for each in addresses], why))
-    return errors
-
-
-# -- subresources
-
-
-def keep_for_debugging(new: JSON, old: JSON) -> None:
-    """`ephemeralcontainers` changes nothing but these."""
-    added = new["spec"].get("ephemeralContainers")
-    new["spec"] = dict(old["spec"])
-    if added:
-        new["spec"]["ephemeralContainers"] = added
-    else:
-        new["spec"].pop("ephemeralContainers", None)
-
-
-def validate_debugging(new: JSON, old: JSON) -> Errors:
-    """Ephemeral containers come and never go or change."""
-    path = "spec.ephemeralContainers"
-    errors: Errors = []
-    now = {container.get("name", ""): container for container in new.get("ephemeralContainers") or ()}
-    regular = [each.get("name", "") for key in ("containers", "initContainers") for each in new.get(key) or ()]
-    for index, container in enumerate(new.get("ephemeralContainers") or ()):
-        name, target = container.get("name", ""), container.get("targetContainerName", "")
-        errors += problems(f"{path}[{index}].name", name, dns_label(name))
-        if name in regular:
-            errors.append(FieldError.duplicate(f"{path}[{index}].name", name))
-        if target and target not in regular:
-            errors.append(FieldError.not_found(f"{path}[{index}].targetContainerName", target))
-        for key in ("ports", "livenessProbe", "readinessProbe", "startupProbe", "lifecycle"):
-            if container.get(key):
-                why = "cannot be set for an Ephemeral Container"
-                errors.append(FieldError.forbidden(f"{path}[{index}].{key}", why))
-        if not container.get("image"):
-            errors.append(FieldError.required(f"{path}[{index}].image"))
-    for container in old.get("ephemeralContainers") or ():
-        name = container.get("name", "")
-        if name not in now:
-            why = f'existing ephemeral containers "{name}" may not be removed\n'
-            errors.append(FieldError.forbidden(path, why))
-        elif not same(now[name], container):
-            why = f'existing ephemeral containers "{name}" may not be changed\n'
-            errors.append(FieldError.forbidden(path, why))
-    return errors
-
-
-def keep_for_resize(new: JSON, old: JSON) -> None:
-    """`resize` changes the resources of containers and nothing else."""
-    spec: JSON = dict(old["spec"])
-    for key in ("containers", "initContainers"):
-        now, before = new["spec"].get(key) or [], spec.get(key) or []
-        if [each.get("name") for each in now] != [each.get("name") for each in before]:
-            return
-        if now:
-            spec[key] = [_resized(container, wanted) for container, wanted in zip(before, now, strict=True)]
-    if new["spec"].get("resources") is not None:
-        spec["resources"] = new["spec"]["resources"]
-    new["spec"] = spec
-
-
-def _resized(container: JSON, wanted: JSON) -> JSON:
-    resized = dict(container)
-    for key in ("resources", "resizePolicy"):
-        keep(resized, wanted, key)
-    return resized
-
-
-def validate_resize(new: JSON, old: JSON) -> Errors:
-    """Amounts of cpu and memory change, others do not, and none is taken away."""
-    errors: Errors = []
-    quality = old.get("status", {}).get("qosClass", "")
-    if quality != quality_of_service(new["spec"]):
-        why = "Pod QOS Class may not change as a result of resizing"
-        errors.append(FieldError.invalid("spec", quality, why))
-    for key in ("containers", "initContainers"):
-        now, before = new["spec"].get(key) or [], old["spec"].get(key) or []
-        if [each.get("name") for each in now] != [each.get("name") for each in before]:
-            why = "containers may not be added, removed, renamed or re-ordered on resize"
-            return [*errors, FieldError.forbidden("spec", why)]
-        for index, (container, then) in enumerate(zip(now, before, strict=True)):
-            path = f"spec.{key}[{index}].resources"
-            for which in ("limits", "requests"):
-                errors += _validate_amounts(container, then, which, path)
-    return errors
-
-
-def _validate_amounts(container: JSON, before: JSON, which: str, path: str) -> Errors:
-    new = (container.get("resources") or {}).get(which) or {}
-    old = (before.get("resources") or {}).get(which) or {}
-    if any(name not in new for name in old if name in _RESIZABLE):
-        return [FieldError.forbidden(f"{path}.{which}", f"resource {which} cannot be removed")]
-    others = {name for name in {*new, *old} if name not in _RESIZABLE}
-    if any(new.get(name) != old.get(name) for name in others):
-        return [FieldError.forbidden("spec", "only cpu and memory resources are mutable")]
-    return []

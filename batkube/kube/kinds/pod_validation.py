@@ -7,7 +7,7 @@ from typing import Any
 from ..metadata import Errors, problems, validate_labels
 from ..names import dns_label, dns_subdomain, ip_address, qualified_name
 from ..status import FieldError
-from .container_validation import validate_containers
+from .container_validation import validate_containers, validate_ephemeral
 from .resource_validation import validate_pod_requirements, validate_requirements
 from .scheduling_validation import (
     validate_affinity,
@@ -41,6 +41,14 @@ def validate_pod(pod: JSON) -> Errors:
             if image != image.strip():
                 why = "must not have leading or trailing whitespace"
                 errors.append(FieldError.invalid(f"spec.{key}[{index}].image", image, why))
+    return errors
+
+
+def validate_new_pod(pod: JSON) -> Errors:
+    """What is wrong with a pod that is just made."""
+    spec, errors = pod["spec"], validate_pod(pod)
+    if spec.get("ephemeralContainers"):
+        errors.append(FieldError.forbidden("spec.ephemeralContainers", "cannot be set on create"))
     if spec.get("nodeName") and spec.get("schedulingGates"):
         why = "cannot be set until all schedulingGates have been cleared"
         errors.append(FieldError.forbidden("spec.nodeName", why))
@@ -57,6 +65,8 @@ def validate_pod_spec(spec: JSON, path: str, pod_name: str = "") -> Errors:
     if claims := spec.get("resourceClaims"):
         errors.extend(validate_claims(claims, f"{path}.resourceClaims"))
     errors.extend(validate_containers(spec, path, volumes))
+    if spec.get("ephemeralContainers"):
+        errors.extend(validate_ephemeral(spec, path, volumes))
     if spec.get("resources"):
         errors.extend(validate_pod_requirements(spec, f"{path}.resources"))
     if spec.get("hostNetwork"):

@@ -9,24 +9,17 @@ from typing import Any
 
 from .. import metadata
 from ..metadata import Errors
-from ..status import ApiError, FieldError
+from ..status import ApiError
 from ..strategy import Context, Strategy, keep, keep_all_but_status
 from .limit_admission import default_to_limits
 from .pod_admission import admit_changed_pod, admit_new_pod, check_overhead
 from .pod_conditions import gated_condition
 from .pod_defaults import default_pod
+from .pod_parts import keep_for_debugging, keep_for_resize, validate_debugging, validate_resize
 from .pod_quality import quality_of_service
-from .pod_updates import (
-    default_status,
-    keep_for_debugging,
-    keep_for_resize,
-    keep_observed_generations,
-    validate_debugging,
-    validate_resize,
-    validate_spec_change,
-    validate_status,
-)
-from .pod_validation import validate_pod
+from .pod_status import default_status, keep_observed_generations, validate_status
+from .pod_updates import validate_spec_change
+from .pod_validation import validate_new_pod, validate_pod
 from .pod_warnings import warnings_of
 from .scheduling_keys import merge_label_keys
 
@@ -71,9 +64,7 @@ class Pods(Strategy):
             merge_label_keys(spec, obj["metadata"].get("labels") or {})
 
     def validate_create(self, obj: JSON, ctx: Context) -> Errors:
-        errors = [*super().validate_create(obj, ctx), *validate_pod(obj)]
-        if obj["spec"].get("ephemeralContainers"):
-            errors.append(FieldError.forbidden("spec.ephemeralContainers", "cannot be set on create"))
+        errors = [*super().validate_create(obj, ctx), *validate_new_pod(obj)]
         if not errors:
             check_overhead(obj, ctx)
             ctx.warnings.extend(warnings_of(obj))

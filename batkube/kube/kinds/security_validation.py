@@ -95,7 +95,7 @@ def _validate_app_armor(profile: JSON | None, path: str) -> Errors:
         return []
     kind, local = profile.get("type", ""), profile.get("localhostProfile")
     if kind == "Localhost":
-        if not (local or "").strip():
+        if local is None or not local.strip():
             why = "must be set when AppArmor type is Localhost"
             return [FieldError.required(f"{path}.localhostProfile", why)]
         if local != local.strip():

@@ -49,7 +49,7 @@ def create(
     strategy = api.strategy(resource)
     strategy.prepare_create(obj, ctx)
     fill_empty(obj, stored_as)
-    errors = strategy.validate_create(obj, ctx) or validate_new(obj["metadata"], path_segment)
+    errors = strategy.validate_create(obj, ctx) or validate_new(obj["metadata"], path_segment, generic=True)
     if errors:
         raise ApiError.invalid(stored_as.qualified_kind, name, errors)
     charged: list[JSON] = []

@@ -24,7 +24,7 @@ from .create import check_namespace, create, fill_empty
 JSON = dict[str, Any]
 
 # Metadata that stays as it was, whatever is sent; and that which does where the object has it, or nothing is sent.
-_KEPT = ("name", "namespace", "resourceVersion", "creationTimestamp", "generation", "generateName", "selfLink")
+_KEPT = ("name", "namespace", "resourceVersion", "creationTimestamp", "generation", "selfLink")
 _KEPT_ONCE_SET = ("deletionTimestamp",)
 _KEPT_IF_ABSENT = ("uid", "deletionGracePeriodSeconds")
 
@@ -114,9 +114,9 @@ def store_changed(
         ctx = api.context(stored_as, namespace, name, subresource, options, warnings, resource)
         strategy.prepare_update(new, old, ctx)
         fill_empty(new, stored_as)
-        errors = validate_changed(metadata, old["metadata"])
+        errors = validate_changed(metadata, old["metadata"], generic=True)
         if metadata != old["metadata"]:
-            errors = validate_new(metadata, path_segment) + errors
+            errors = validate_new(metadata, path_segment, generic=True) + errors
         errors += strategy.validate_update(new, old, ctx)
         if errors:
             raise ApiError.invalid(stored_as.qualified_kind, name, errors)
