@@ -37,6 +37,9 @@ class Documents:
         if first == "version" and len(parts) == 1:
             self._only_get(method)
             return answer_json(200, version_info(self._version))
+        if parts == [""]:
+            self._only_get(method)
+            return answer_json(200, {"paths": self._paths()})
         if first == "metrics" and len(parts) == 1:
             return answer_text(200, self._metrics())
         if first in ("api", "apis") and len(parts) <= 3:
@@ -46,6 +49,15 @@ class Documents:
             self._only_get(method)
             return openapi.answer(self._registry, parts, accept, query)
         raise TextError.page_not_found()
+
+    def _paths(self) -> list[str]:
+        """Where there is something to read."""
+        paths = ["/api", "/apis", "/healthz", "/livez", "/metrics", "/openapi/v2", "/openapi/v3", "/readyz", "/version"]
+        for group in self._registry.groups():
+            root = f"/apis/{group}" if group else "/api"
+            paths += [root] if group else []
+            paths += [f"{root}/{version}" for version in self._registry.versions(group)]
+        return sorted(paths)
 
     @staticmethod
     def _only_get(method: str) -> None:

@@ -181,6 +181,7 @@ async def test_bodies(client: httpx.AsyncClient, content: bytes, headers: dict[s
         ("HEAD", CONFIGMAPS, 405),
         ("GET", "/api/v1/namespaces/default/nodes", 404),
         ("GET", f"{CONFIGMAPS}/", 200),
+        ("GET", "/", 200),
         ("GET", "/healthz", 200),
         ("GET", "/version", 200),
     ],
