@@ -6,10 +6,12 @@ said. All built-in kinds are known, through one table (`api_types`).
 
 from .decode import decode
 from .encode import encode, encode_list, encode_object, encode_watch_event, enveloped
-from .wire import ProtobufError
+from .wire import NotProtobuf, ProtobufError, UnknownKind
 
 __all__ = [
+    "NotProtobuf",
     "ProtobufError",
+    "UnknownKind",
     "decode",
     "encode",
     "encode_list",

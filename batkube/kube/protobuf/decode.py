@@ -195,7 +195,11 @@ class _Decoder:
             tag = data[position]
             position += 1
             if tag > 0x7F:
-                tag, position = read_varint(data, position - 1, end)
+                if position < end and data[position] < 0x80:
+                    tag = tag & 0x7F | data[position] << 7
+                    position += 1
+                else:
+                    tag, position = read_varint(data, position - 1, end)
             entry = by_tag.get(tag)
             if entry is None:
                 position = self._unknown(plan, position, end, tag)
@@ -241,8 +245,12 @@ class _Decoder:
                     self._seldom(found, entry, position, stop, depth)
                 position = stop
             elif operation == _INT:
-                value, position = read_varint(data, position, end)
-                value = signed(value, argument)
+                if position < end and data[position] < 0x80:  # as most numbers are
+                    value = data[position]
+                    position += 1
+                else:
+                    value, position = read_varint(data, position, end)
+                    value = signed(value, argument)
                 if value or keeps_empty:
                     found[name] = value
                 else:
@@ -300,6 +308,10 @@ class _Decoder:
         operation, _, argument = of_value
         key = ""
         start = stop = position
+        short = data[position + 1] if position + 1 < end and data[position] == 0x0A else 0xFF
+        if short < 0x80 and position + 2 + short <= end:  # a key of ordinary length, first as all clients send it
+            position += 2 + short
+            key = _text(data, position - short, position)
         while position < end:
             tag, position = read_varint(data, position, end)
             if tag == 0x0A:
