@@ -52,8 +52,8 @@ class ParallelProfile(Profile):
     """A parallel task, executor by executor: flops each, and bytes from each (row) to each (column)."""
 
     types = ("parallel", "ParallelTaskProfile")
-    cpu: list[Amount] = []
-    com: list[Amount] = []
+    cpu: list[Amount] = Field(default_factory=list)
+    com: list[Amount] = Field(default_factory=list)
 
     @model_validator(mode="after")
     def _square(self) -> "ParallelProfile":
