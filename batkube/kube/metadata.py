@@ -61,7 +61,7 @@ def _validate_common(metadata: JSON, path: str, generic: bool) -> Errors:
     if labels := metadata.get("labels"):
         errors.extend(validate_labels(labels, f"{path}.labels"))
     if annotations := metadata.get("annotations"):
-        errors.extend(_validate_annotations(annotations, f"{path}.annotations"))
+        errors.extend(validate_annotations(annotations, f"{path}.annotations"))
     if owners := metadata.get("ownerReferences"):
         errors.extend(_validate_owners(owners, f"{path}.ownerReferences"))
     if finalizers := metadata.get("finalizers"):
@@ -78,7 +78,8 @@ def validate_labels(labels: Mapping[str, str], path: str) -> Errors:
     return errors
 
 
-def _validate_annotations(annotations: Mapping[str, str], path: str) -> Errors:
+def validate_annotations(annotations: Mapping[str, str], path: str) -> Errors:
+    """Annotations: their keys, and how much they are together."""
     errors: Errors = []
     size = 0
     for key, value in annotations.items():

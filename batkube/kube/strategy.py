@@ -85,6 +85,8 @@ class Strategy:
     set_by_admission: frozenset[str] = frozenset()
     # Dependents are orphaned where the client asks for nothing (jobs, replication controllers).
     orphans_by_default: bool = False
+    # What a client is warned of that leaves it at that.
+    orphan_warning: str = ""
 
     def prepare_create(self, obj: JSON, ctx: Context) -> None:
         """Fill in defaults and drop what a client may not set. Name, uid and creationTimestamp are set already."""

@@ -6,10 +6,11 @@ import zoneinfo
 from typing import Any
 
 from ..label_selectors import validate_label_selector
-from ..metadata import Errors, immutable, problems
-from ..names import dns_label, domain_prefixed_path, label_value
+from ..metadata import Errors, immutable, problems, validate_annotations, validate_labels
+from ..names import dns_label, domain_prefixed_path
 from ..status import FieldError
 from ..strategy import Context, Strategy
+from .job_policies import validate_failure_policy, validate_success_policy
 from .pod_defaults import default_pod_template
 from .pod_validation import validate_pod_spec
 from .workloads import validate_negatives, validate_selected
@@ -27,6 +28,8 @@ _COUNTS = (
     "backoffLimitPerIndex",
     "maxFailedIndexes",
 )
+_MAX_PARALLELISM = 100_000  # of an indexed job
+_REPLACEMENTS = ("Failed", "TerminatingOrFailed")
 _MODES = ("Indexed", "NonIndexed")
 _MAX_NAME = 52  # of a cron job: its jobs' names are 11 characters longer
 _RESTART_POLICIES = ('valid values: "OnFailure", "Never"', ("OnFailure", "Never"))
@@ -37,6 +40,10 @@ _SCHEDULING = ("nodeSelector", "tolerations", "schedulingGates")
 
 class Jobs(Strategy):
     orphans_by_default = True
+    orphan_warning = (
+        "child pods are preserved by default when jobs are deleted; set propagationPolicy=Background to remove them or "
+        "set propagationPolicy=Orphan to suppress this warning"
+    )
     selectable_fields = frozenset(("status.successful",))
 
     def prepare_create(self, obj: JSON, ctx: Context) -> None:
@@ -65,7 +72,10 @@ class Jobs(Strategy):
             errors.extend(_validate_generated(obj))
         errors.extend(validate_label_selector(spec.get("selector"), "spec.selector"))
         if spec.get("selector") is None:
+            labels = (spec["template"].get("metadata") or {}).get("labels")
             errors.append(FieldError.required("spec.selector"))
+            why = "`selector` does not match template `labels`"
+            errors.append(FieldError.invalid("spec.template.metadata.labels", labels, why))
         elif not errors:
             errors.extend(validate_selected(spec["selector"], spec["template"]))
         errors.extend(validate_job_spec(spec, "spec"))
@@ -122,7 +132,8 @@ def _default_job(spec: JSON) -> None:
     if spec.get("suspend") is None:
         spec["suspend"] = False
     if not spec.get("podReplacementPolicy"):
-        spec["podReplacementPolicy"] = "Failed" if spec.get("podFailurePolicy") else "TerminatingOrFailed"
+        by_policy = spec.get("podFailurePolicy") is not None
+        spec["podReplacementPolicy"] = "Failed" if by_policy else "TerminatingOrFailed"
 
 
 def _generate_selector(job: JSON) -> None:
@@ -165,12 +176,21 @@ def validate_job_spec(spec: JSON, path: str) -> Errors:
     mode = spec.get("completionMode") or "NonIndexed"
     if mode not in _MODES:
         errors.append(FieldError.not_supported(f"{path}.completionMode", mode, _MODES))
+    limited = spec.get("backoffLimitPerIndex") is not None
+    if spec.get("maxFailedIndexes") is not None and not limited:
+        errors.append(FieldError.required(f"{path}.backoffLimitPerIndex", "when maxFailedIndexes is specified"))
     if mode == "Indexed":
+        if (spec.get("parallelism") or 0) > _MAX_PARALLELISM:
+            why = f"must be less than or equal to {_MAX_PARALLELISM} when completion mode is Indexed"
+            errors.append(FieldError.invalid(f"{path}.parallelism", spec["parallelism"], why))
+        if spec.get("successPolicy") is not None:
+            errors.extend(validate_success_policy(spec, f"{path}.successPolicy"))
         if spec.get("completions") is None:
             errors.append(FieldError.required(f"{path}.completions", "when completion mode is Indexed"))
-        if (spec.get("maxFailedIndexes") or 0) > (spec.get("completions") or 0):
+        completions, most = spec.get("completions"), spec.get("maxFailedIndexes")
+        if completions is not None and most is not None and most > completions:
             why = "must be less than or equal to completions"
-            errors.append(FieldError.invalid(f"{path}.maxFailedIndexes", spec["maxFailedIndexes"], why))
+            errors.append(FieldError.invalid(f"{path}.maxFailedIndexes", most, why))
     else:
         for name in ("backoffLimitPerIndex", "maxFailedIndexes"):
             if spec.get(name) is not None:
@@ -178,10 +198,15 @@ def validate_job_spec(spec: JSON, path: str) -> Errors:
         if spec.get("successPolicy") is not None:
             why = "requires indexed completion mode"
             errors.append(FieldError.invalid(f"{path}.successPolicy", spec["successPolicy"], why))
+    if spec.get("podFailurePolicy") is not None:
+        errors.extend(validate_failure_policy(spec, f"{path}.podFailurePolicy"))
+    replacement = spec.get("podReplacementPolicy")
+    if replacement is not None and replacement not in _REPLACEMENTS:
+        errors.append(FieldError.not_supported(f"{path}.podReplacementPolicy", replacement, _REPLACEMENTS))
     template = spec["template"]
-    labels = (template.get("metadata") or {}).get("labels") or {}
-    for value in labels.values():
-        errors.extend(problems(f"{path}.template.labels", value, label_value(value)))
+    metadata = template.get("metadata") or {}
+    errors.extend(validate_labels(metadata.get("labels") or {}, f"{path}.template.labels"))
+    errors.extend(validate_annotations(metadata.get("annotations") or {}, f"{path}.template.annotations"))
     where = f"{path}.template.spec.restartPolicy"
     errors.extend(
         error for error in validate_pod_spec(template["spec"], f"{path}.template.spec") if error.field != where
@@ -267,6 +292,9 @@ def _validate_cron_job(spec: JSON) -> Errors:
         errors.extend(problems("spec.timeZone", zone, _zone_problems(zone)))
     if policy not in ("Allow", "Forbid", "Replace"):
         errors.append(FieldError.not_supported("spec.concurrencyPolicy", policy, ("Allow", "Forbid", "Replace")))
+    if spec["jobTemplate"]["spec"].get("manualSelector"):
+        where = "spec.jobTemplate.spec.manualSelector"
+        errors.append(FieldError.not_supported(where, True, ("nil", "false")))
     errors.extend(validate_job_spec(spec["jobTemplate"]["spec"], "spec.jobTemplate.spec"))
     errors.extend(validate_negatives(spec, ("successfulJobsHistoryLimit", "failedJobsHistoryLimit")))
     return errors
@@ -286,7 +314,10 @@ def _schedule_problems(schedule: str) -> tuple[str, ...]:
     bounds = ((0, 59), (0, 23), (1, 31), (1, 12), (0, 6))
     for field, (low, high) in zip(fields, bounds, strict=True):
         for part in field.split(","):
-            first = part.split("/")[0].split("-")[0]
+            place, _, step = part.partition("/")
+            if step == "0":
+                return (f"step of range should be a positive number: {part}",)
+            first = place.split("-")[0]
             if first.isdigit() and not low <= int(first) <= high:
                 return (f"value out of range ({first}): {part}",)
     return ()

@@ -9,11 +9,13 @@ import re
 from typing import Any
 
 from ..label_selectors import matches, validate_label_selector
-from ..metadata import Errors, immutable, validate_labels
+from ..metadata import Errors, immutable, problems, validate_annotations, validate_labels
+from ..names import dns_label
 from ..status import FieldError
 from ..strategy import Context, Strategy
 from .pod_defaults import default_pod_template
 from .pod_validation import validate_pod_spec
+from .pod_warnings import warnings_of_spec
 from .resource_lists import round_up
 
 JSON = dict[str, Any]
@@ -38,6 +40,8 @@ class Workload(Strategy):
     has_replicas = True
     selector_immutable = True
     word = ""  # what errors call the kind
+    kind = "ReplicaSet"  # what makes the pods
+    counted: tuple[tuple[str, str], ...] = ()  # of a status: pairs of which the first is no more than the second
 
     def prepare_create(self, obj: JSON, ctx: Context) -> None:
         self.default(obj)
@@ -55,15 +59,20 @@ class Workload(Strategy):
             spec["replicas"] = 1
 
     def validate_create(self, obj: JSON, ctx: Context) -> Errors:
-        return [*super().validate_create(obj, ctx), *self.validate_spec(obj["spec"])]
+        errors = [*super().validate_create(obj, ctx), *self.validate_spec(obj["spec"])]
+        if not errors:
+            _warn(obj["spec"], ctx)
+        return errors
 
     def validate_update(self, new: JSON, old: JSON, ctx: Context) -> Errors:
         errors = super().validate_update(new, old, ctx)
         if ctx.subresource == "status":
-            return [*errors, *validate_counts(new.get("status") or {}, "status")]
+            return [*errors, *validate_counts(new.get("status") or {}, "status", self.counted)]
         spec, before = new["spec"], old["spec"]
         if spec != before:
             errors.extend(self.validate_spec(spec))
+            if not errors and spec.get("template") != before.get("template"):
+                _warn(spec, ctx)
         if self.selector_immutable:
             errors.extend(immutable("spec.selector", spec.get("selector"), before.get("selector")))
         return errors
@@ -71,7 +80,7 @@ class Workload(Strategy):
     def validate_spec(self, spec: JSON) -> Errors:
         errors = validate_negatives(spec, ("replicas", "minReadySeconds", "revisionHistoryLimit"))
         errors.extend(self.validate_selector(spec))
-        errors.extend(validate_template(spec, "spec"))
+        errors.extend(validate_template(spec, "spec", self.kind))
         return errors
 
     def validate_selector(self, spec: JSON) -> Errors:
@@ -84,11 +93,19 @@ class Workload(Strategy):
                 FieldError.invalid("spec.template.metadata.labels", labels, _MISMATCH),
             ]
         errors = validate_label_selector(selector, "spec.selector")
+        if errors and self.kind != "DaemonSet":
+            errors.append(FieldError.invalid("spec.selector", selector, "invalid label selector"))
         if not selector.get("matchLabels") and not selector.get("matchExpressions"):
             errors.append(FieldError.invalid("spec.selector", selector, f"empty selector is invalid for {self.word}"))
         elif not errors:
             errors.extend(validate_selected(selector, spec["template"]))
         return errors
+
+
+def _warn(spec: JSON, ctx: Context) -> None:
+    template = spec.get("template")
+    if template is not None:
+        ctx.warnings.extend(warnings_of_spec(template["spec"], template.get("metadata") or {}, "spec.template."))
 
 
 def validate_selected(selector: JSON, template: JSON) -> Errors:
@@ -100,15 +117,20 @@ def validate_selected(selector: JSON, template: JSON) -> Errors:
     return [FieldError.invalid("spec.template.metadata.labels", shown, _MISMATCH)]
 
 
-def validate_template(spec: JSON, path: str, policies: tuple[str, ...] = ("Always",)) -> Errors:
-    """The template of a kind whose pods may have these restart policies."""
+def validate_template(spec: JSON, path: str, kind: str, policies: tuple[str, ...] = ("Always",)) -> Errors:
+    """The template of a kind whose pods may have these restart policies. `kind` is what an error calls it."""
     template = spec["template"]
-    errors = validate_labels((template.get("metadata") or {}).get("labels") or {}, f"{path}.template.metadata.labels")
+    metadata = template.get("metadata") or {}
+    errors = validate_labels(metadata.get("labels") or {}, f"{path}.template.labels")
+    errors.extend(validate_annotations(metadata.get("annotations") or {}, f"{path}.template.annotations"))
     errors.extend(validate_pod_spec(template["spec"], f"{path}.template.spec"))
     policy = template["spec"].get("restartPolicy", "")
     where = f"{path}.template.spec.restartPolicy"
     if policy not in policies and not any(error.field == where for error in errors):
         errors.append(FieldError.not_supported(where, policy, policies))
+    if template["spec"].get("activeDeadlineSeconds") is not None:
+        where = f"{path}.template.spec.activeDeadlineSeconds"
+        errors.append(FieldError.forbidden(where, f"activeDeadlineSeconds in {kind} is not Supported"))
     return errors
 
 
@@ -119,17 +141,31 @@ def validate_negatives(spec: JSON, names: tuple[str, ...], path: str = "spec") -
     ]
 
 
-def validate_counts(status: JSON, path: str) -> Errors:
-    """A status counts things."""
-    return [
+def validate_counts(status: JSON, path: str, counted: tuple[tuple[str, str], ...] = ()) -> Errors:
+    """A status counts things, some of which are a part of others."""
+    errors = [
         FieldError.invalid(f"{path}.{name}", value, NOT_NEGATIVE)
         for name, value in status.items()
         if isinstance(value, int) and value < 0
     ]
+    for part, whole in counted:
+        count = status.get(part, 0)
+        if count > status.get(whole, 0):
+            shown = whole if whole == "readyReplicas" else f"status.{whole}"
+            errors.append(FieldError.invalid(f"{path}.{part}", count, f"cannot be greater than {shown}"))
+    return errors
+
+
+_REPLICAS = (
+    ("readyReplicas", "replicas"),
+    ("availableReplicas", "replicas"),
+    ("availableReplicas", "readyReplicas"),
+)
 
 
 class Deployments(Workload):
     word = "deployment"
+    counted = (("updatedReplicas", "replicas"), *_REPLICAS)
 
     def default(self, obj: JSON) -> None:
         super().default(obj)
@@ -158,11 +194,11 @@ class Deployments(Workload):
                 why = "may not be specified when strategy `type` is 'Recreate'"
                 errors.append(FieldError.forbidden("spec.strategy.rollingUpdate", why))
         elif strategy["type"] != "RollingUpdate":
-            errors.append(
-                FieldError.not_supported("spec.strategy.type", strategy["type"], ("Recreate", "RollingUpdate"))
-            )
+            allowed = ("Recreate", "RollingUpdate")
+            errors.append(FieldError.not_supported("spec.strategy", strategy, allowed))
         else:
             errors.extend(_validate_rolling(strategy["rollingUpdate"], "spec.strategy.rollingUpdate"))
+        errors.extend(validate_negatives(spec, ("progressDeadlineSeconds",)))
         if spec["progressDeadlineSeconds"] <= (spec.get("minReadySeconds") or 0):
             why = "must be greater than minReadySeconds"
             errors.append(FieldError.invalid("spec.progressDeadlineSeconds", spec["progressDeadlineSeconds"], why))
@@ -179,6 +215,9 @@ def _validate_rolling(rolling: JSON, path: str) -> Errors:
     errors: Errors = []
     for name in ("maxUnavailable", "maxSurge"):
         errors.extend(validate_share(rolling[name], f"{path}.{name}"))
+    unavailable = rolling["maxUnavailable"]
+    if isinstance(unavailable, str) and _PERCENT.fullmatch(unavailable) and _share(unavailable) > 100:
+        errors.append(FieldError.invalid(f"{path}.maxUnavailable", unavailable, "must not be greater than 100%"))
     if not errors and _share(rolling["maxUnavailable"]) == 0 and _share(rolling["maxSurge"]) == 0:
         why = "may not be 0 when `maxSurge` is 0"
         errors.append(FieldError.invalid(f"{path}.maxUnavailable", rolling["maxUnavailable"], why))
@@ -202,6 +241,7 @@ def _share(value: int | str) -> int:
 
 class ReplicaSets(Workload):
     word = "deployment"  # the real server's mistake
+    counted = (("fullyLabeledReplicas", "replicas"), *_REPLICAS)
     selectable_fields = frozenset(("status.replicas",))
 
     def field_labels(self, obj: JSON) -> dict[str, str]:
@@ -210,6 +250,8 @@ class ReplicaSets(Workload):
 
 class StatefulSets(Workload):
     word = "statefulset"
+    kind = "StatefulSet"
+    counted = (("currentReplicas", "replicas"), ("updatedReplicas", "replicas"), *_REPLICAS)
     selector_immutable = False  # a case of its own error
 
     def default(self, obj: JSON) -> None:
@@ -222,6 +264,7 @@ class StatefulSets(Workload):
             strategy.setdefault("rollingUpdate", {})
         if strategy["type"] == "RollingUpdate" and strategy.get("rollingUpdate") is not None:
             _default_absent(strategy["rollingUpdate"], partition=0)
+            strategy["rollingUpdate"].pop("maxUnavailable", None)  # of a feature that is off
         policy = spec.get("persistentVolumeClaimRetentionPolicy") or {}
         for name in ("whenDeleted", "whenScaled"):
             policy[name] = policy.get(name) or "Retain"
@@ -240,7 +283,23 @@ class StatefulSets(Workload):
         if spec["podManagementPolicy"] not in ("OrderedReady", "Parallel"):
             why = "must be 'OrderedReady' or 'Parallel'"
             errors.append(FieldError.invalid("spec.podManagementPolicy", spec["podManagementPolicy"], why))
-        return errors
+        strategy = spec["updateStrategy"]
+        if strategy["type"] not in ("RollingUpdate", "OnDelete"):
+            why = "must be 'RollingUpdate' or 'OnDelete'"
+            errors.append(FieldError.invalid("spec.updateStrategy", strategy, why))
+        elif strategy["type"] == "RollingUpdate" and strategy.get("rollingUpdate"):
+            where = "spec.updateStrategy.rollingUpdate"
+            errors.extend(validate_negatives(strategy["rollingUpdate"], ("partition",), where))
+        where = "spec.persistentVolumeClaimRetentionPolicy"
+        for name, policy in spec["persistentVolumeClaimRetentionPolicy"].items():
+            if policy not in ("Retain", "Delete"):
+                errors.append(FieldError.not_supported(f"{where}.{name}", policy, ("Retain", "Delete")))
+        errors.extend(validate_negatives(spec.get("ordinals") or {}, ("start",), "spec.ordinals"))
+        if name := spec.get("serviceName"):
+            errors.extend(problems("spec.serviceName", name, dns_label(name)))
+        for index, claim in enumerate(spec.get("volumeClaimTemplates") or ()):
+            errors.extend(_validate_claim_template(claim, f"spec.volumeClaimTemplates[{index}].spec"))
+        return [error for error in errors if error.field != "spec.revisionHistoryLimit"]
 
     def validate_update(self, new: JSON, old: JSON, ctx: Context) -> Errors:
         errors = super().validate_update(new, old, ctx)
@@ -256,8 +315,19 @@ class StatefulSets(Workload):
         return errors
 
 
+def _validate_claim_template(claim: JSON, path: str) -> Errors:
+    errors: Errors = []
+    spec = claim.get("spec") or {}
+    if not spec.get("accessModes"):
+        errors.append(FieldError.required(f"{path}.accessModes", "at least 1 access mode is required"))
+    if "storage" not in ((spec.get("resources") or {}).get("requests") or {}):
+        errors.append(FieldError.required(f"{path}.resources[storage]"))
+    return errors
+
+
 class DaemonSets(Workload):
     word = "daemonset"
+    kind = "DaemonSet"
     has_replicas = False
 
     def default(self, obj: JSON) -> None:
@@ -286,12 +356,41 @@ class DaemonSets(Workload):
         annotations = new["metadata"].get("annotations") or {}
         new["metadata"]["annotations"] = {**annotations, _TEMPLATE_GENERATION: generation}
 
+    def validate_spec(self, spec: JSON) -> Errors:
+        errors = super().validate_spec(spec)
+        if spec.get("selector") is None:
+            errors = [error for error in errors if error.field != "spec.selector"]
+        strategy, path = spec["updateStrategy"], "spec.updateStrategy"
+        if strategy["type"] not in ("RollingUpdate", "OnDelete"):
+            return [*errors, FieldError.not_supported(path, strategy, ("RollingUpdate", "OnDelete"))]
+        if strategy["type"] == "OnDelete":
+            return errors
+        rolling, path = strategy["rollingUpdate"], f"{path}.rollingUpdate"
+        surge, unavailable = rolling["maxSurge"], rolling["maxUnavailable"]
+        for name in ("maxUnavailable", "maxSurge"):
+            errors.extend(validate_share(rolling[name], f"{path}.{name}"))
+            if isinstance(rolling[name], str) and _PERCENT.fullmatch(rolling[name]) and _share(rolling[name]) > 100:
+                errors.append(FieldError.invalid(f"{path}.{name}", rolling[name], "must not be greater than 100%"))
+        if any(
+            error.field.startswith(path) and isinstance(rolling[error.field.rpartition(".")[2]], str)
+            for error in errors
+        ):
+            return errors
+        if _share(unavailable) != 0 and _share(surge) != 0:
+            why = "may not be set when maxUnavailable is non-zero"
+            errors.append(FieldError.invalid(f"{path}.maxSurge", surge, why))
+        if _share(unavailable) == 0 and _share(surge) == 0:
+            errors.append(FieldError.required(f"{path}.maxUnavailable", "cannot be 0 when maxSurge is 0"))
+        return errors
+
 
 _TEMPLATE_GENERATION = "deprecated.daemonset.template.generation"
 
 
 class ReplicationControllers(Workload):
     word = "replicationcontroller"
+    kind = "ReplicationController"
+    counted = (("fullyLabeledReplicas", "replicas"), *_REPLICAS)
     selector_immutable = False
     orphans_by_default = True
     selectable_fields = frozenset(("status.replicas",))
@@ -320,7 +419,7 @@ class ReplicationControllers(Workload):
             return [*errors, FieldError.required("spec.template")]
         if selector:
             errors.extend(validate_selected({"matchLabels": selector}, spec["template"]))
-        return [*errors, *validate_template(spec, "spec")]
+        return [*errors, *validate_template(spec, "spec", self.kind)]
 
     def field_labels(self, obj: JSON) -> dict[str, str]:
         return {"status.replicas": str((obj.get("status") or {}).get("replicas", 0))}

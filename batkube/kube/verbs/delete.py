@@ -43,6 +43,8 @@ def delete(
     ctx = api.context(stored_as, namespace, name, None, write, warnings, resource)
     _check_preconditions(resource, current, options)
     strategy.check_delete(current.obj, ctx)
+    if strategy.orphan_warning and not options.propagation:
+        ctx.warnings.append(strategy.orphan_warning)
     marked = _marked(current, strategy, options, ctx)
     if marked is None:
         if options.dry_run:

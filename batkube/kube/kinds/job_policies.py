@@ -1,0 +1,156 @@
+"""When a job's pods fail it, and which of them are enough: podFailurePolicy and successPolicy
+(`pkg/apis/batch/validation`).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..metadata import Errors, problems
+from ..names import qualified_name
+from ..status import FieldError
+
+JSON = dict[str, Any]
+
+_ACTIONS = ("Count", "FailIndex", "FailJob", "Ignore")
+_OPERATORS = ("In", "NotIn")
+_STATUSES = ("False", "True", "Unknown")
+_MAX_RULES, _MAX_CODES, _MAX_PATTERNS = 20, 255, 20
+NEGATIVE = "must be greater than or equal to 0"
+
+
+def validate_failure_policy(spec: JSON, path: str) -> Errors:
+    """The podFailurePolicy of a job's spec."""
+    rules = spec["podFailurePolicy"].get("rules") or []
+    errors: Errors = []
+    if len(rules) > _MAX_RULES:
+        errors.append(FieldError.too_many(f"{path}.rules", len(rules), _MAX_RULES))
+    for index, rule in enumerate(rules):
+        errors.extend(_validate_failure_rule(rule, spec, f"{path}.rules[{index}]"))
+    return errors
+
+
+def _validate_failure_rule(rule: JSON, spec: JSON, path: str) -> Errors:
+    errors: Errors = []
+    action, codes, conditions = rule.get("action", ""), rule.get("onExitCodes"), rule.get("onPodConditions") or []
+    if not action:
+        errors.append(FieldError.required(f"{path}.action", _valid(_ACTIONS)))
+    elif action == "FailIndex" and spec.get("backoffLimitPerIndex") is None:
+        errors.append(FieldError.invalid(f"{path}.action", action, "requires the backoffLimitPerIndex to be set"))
+    elif action not in _ACTIONS:
+        errors.append(FieldError.not_supported(f"{path}.action", action, _ACTIONS))
+    if codes is not None:
+        errors.extend(_validate_codes(codes, spec["template"]["spec"], f"{path}.onExitCodes"))
+    if len(conditions) > _MAX_PATTERNS:
+        errors.append(FieldError.too_many(f"{path}.onPodConditions", len(conditions), _MAX_PATTERNS))
+    for index, pattern in enumerate(conditions):
+        where, kind, status = f"{path}.onPodConditions[{index}]", pattern.get("type", ""), pattern.get("status", "")
+        errors.extend(problems(f"{where}.type", kind, qualified_name(kind)))
+        if not status:
+            errors.append(FieldError.required(f"{where}.status", _valid(_STATUSES)))
+        elif status not in _STATUSES:
+            errors.append(FieldError.not_supported(f"{where}.status", status, _STATUSES))
+    why = ""
+    if codes is not None and conditions:
+        why = "specifying both OnExitCodes and OnPodConditions is not supported"
+    elif codes is None and not conditions:
+        why = "specifying one of OnExitCodes and OnPodConditions is required"
+    if why:
+        errors.append(FieldError("FieldValueInvalid", path, f"Invalid value: {why}"))
+    return errors
+
+
+def _valid(values: tuple[str, ...]) -> str:
+    quoted = " ".join(f'"{value}"' for value in values)
+    return f"valid values: [{quoted}]"
+
+
+def _validate_codes(codes: JSON, pod: JSON, path: str) -> Errors:
+    errors: Errors = []
+    operator, name, values = codes.get("operator", ""), codes.get("containerName"), codes.get("values") or []
+    if not operator:
+        errors.append(FieldError.required(f"{path}.operator", _valid(_OPERATORS)))
+    elif operator not in _OPERATORS:
+        errors.append(FieldError.not_supported(f"{path}.operator", operator, _OPERATORS))
+    names = [each.get("name") for key in ("containers", "initContainers") for each in pod.get(key) or ()]
+    if name is not None and name not in names:
+        why = "must be one of the container or initContainer names in the pod template"
+        errors.append(FieldError.invalid(f"{path}.containerName", name, why))
+    if not values:
+        errors.append(FieldError.invalid(f"{path}.values", values, "at least one value is required"))
+    elif len(values) > _MAX_CODES:
+        errors.append(FieldError.too_many(f"{path}.values", len(values), _MAX_CODES))
+    for index, value in enumerate(values):
+        if operator == "In" and value == 0:
+            errors.append(FieldError.invalid(f"{path}.values[{index}]", value, "must not be 0 for the In operator"))
+        if value in values[:index]:
+            errors.append(FieldError.duplicate(f"{path}.values[{index}]", value))
+    if values != sorted(values):
+        errors.append(FieldError.invalid(f"{path}.values", values, "must be ordered"))
+    return errors
+
+
+def validate_success_policy(spec: JSON, path: str) -> Errors:
+    """The successPolicy of an indexed job's spec."""
+    rules = spec["successPolicy"].get("rules") or []
+    errors: Errors = []
+    if not rules:
+        why = "at least one rules must be specified when the successPolicy is specified"
+        errors.append(FieldError.required(f"{path}.rules", why))
+    if len(rules) > _MAX_RULES:
+        errors.append(FieldError.too_many(f"{path}.rules", len(rules), _MAX_RULES))
+    completions = spec.get("completions") or 0
+    for index, rule in enumerate(rules):
+        errors.extend(_validate_success_rule(rule, completions, f"{path}.rules[{index}]"))
+    return errors
+
+
+def _validate_success_rule(rule: JSON, completions: int, path: str) -> Errors:
+    errors: Errors = []
+    count, indexes = rule.get("succeededCount"), rule.get("succeededIndexes")
+    if count is None and indexes is None:
+        why = "at least one of succeededCount or succeededIndexes must be specified"
+        errors.append(FieldError.required(path, why))
+    total = 0
+    if indexes is not None:
+        total, wrong = count_indexes(indexes, completions)
+        if wrong:
+            where = f"{path}.succeededIndexes"
+            errors.append(FieldError.invalid(where, indexes, f"error parsing succeededIndexes: {wrong}"))
+    if count is not None:
+        where = f"{path}.succeededCount"
+        if count < 0:
+            errors.append(FieldError.invalid(where, count, NEGATIVE))
+        if count > completions:
+            why = f"must be less than or equal to {completions} (the number of specified completions)"
+            errors.append(FieldError.invalid(where, count, why))
+        if indexes is not None and count > total:
+            known = "the number of indexes in the specified succeededIndexes field"
+            errors.append(FieldError.invalid(where, count, f"must be less than or equal to {total} ({known})"))
+    return errors
+
+
+def count_indexes(text: str, completions: int) -> tuple[int, str]:
+    """How many indexes `0,2-4` names, and what is wrong with it."""
+    total, last = 0, -1
+    for part in text.split(",") if text else ():
+        bounds = part.split("-")
+        if len(bounds) > 2:
+            return (
+                0,
+                f'the fragment "{part}" violates the requirement that an index interval can have at most two parts',
+            )
+        numbers = []
+        for bound in bounds:
+            if not (bound.isascii() and bound.isdigit()):
+                return 0, f'cannot convert string to integer for index: "{bound}"'
+            if int(bound) >= completions:
+                return 0, f'too large index: "{bound}"'
+            numbers.append(int(bound))
+        if numbers[0] <= last:
+            return 0, f"non-increasing order, previous: {last}, current: {numbers[0]}"
+        if numbers[-1] < numbers[0] or (len(numbers) == 2 and numbers[0] == numbers[1]):
+            return 0, f"non-increasing order, previous: {numbers[0]}, current: {numbers[-1]}"
+        total += numbers[-1] - numbers[0] + 1
+        last = numbers[-1]
+    return total, ""
