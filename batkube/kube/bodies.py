@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from math import isinf
 from typing import Any
 
 import orjson
@@ -40,7 +41,7 @@ def decode(
     if kind_type == YAML_TYPE:
         parsed = _yaml(data, wanted)
     elif kind_type == JSON_TYPE:
-        parsed = _json(data, wanted)
+        parsed = _json(data, wanted, resource.custom)
     else:
         raise ApiError.unsupported_media_type(SERVED)
     if parsed is None:
@@ -66,7 +67,8 @@ def with_type_meta(parsed: JSON, data: bytes, kind: str, api_version: str, custo
                 f"the API version in the data ({given_version}) does not match the expected API version ({api_version})"
             )
         if given_kind not in ("", kind):
-            name = str((parsed.get("metadata") or {}).get("name", ""))
+            metadata = parsed.get("metadata")
+            name = str(metadata.get("name", "")) if isinstance(metadata, dict) else ""
             group = api_version.partition("/")[0]
             wrong = FieldError.invalid("kind", given_kind, f"must be {kind}")
             raise ApiError.invalid(f"{given_kind}.{group}", name, [wrong])
@@ -163,15 +165,25 @@ def _protobuf(data: bytes, kind: str) -> JSON:
         raise ApiError.bad_request(f"the object provided is unrecognized (must be of type {kind}): {why}") from None
 
 
-def _json(data: bytes, kind: str) -> Any:
+def _json(data: bytes, kind: str, custom: bool = False) -> Any:
     try:
         return orjson.loads(data)
     except orjson.JSONDecodeError:
         pass
-    try:  # numbers beyond 64 bits, which orjson refuses and the real server reads
-        return json.loads(data, parse_constant=_no_constant)
+    try:  # numbers beyond 64 bits, which orjson refuses and the real server reads, those of custom resources as floats
+        return json.loads(data, parse_constant=_no_constant, parse_int=_integer if custom else int)
     except (ValueError, RecursionError) as error:
         raise _unrecognised(kind, data, str(error)) from None
+
+
+def _integer(digits: str) -> int | float:
+    """A number of a custom resource: a float where it does not fit 64 bits."""
+    if len(digits) < 20 and -(1 << 63) <= int(digits) < 1 << 63:
+        return int(digits)
+    number = float(digits)
+    if isinf(number):
+        raise ValueError(f"json: cannot unmarshal number {digits[:20]}... into Go value of type float64")
+    return number
 
 
 def _no_constant(name: str) -> Any:

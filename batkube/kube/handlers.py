@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from . import bodies
+from . import bodies, typed
 from .answers import Answer, answer_bytes, answer_json, answer_text
 from .api import Api
 from .forms import Form, ListMeta, metadata_form, object_form
@@ -14,7 +14,7 @@ from .negotiation import Accepted, negotiate
 from .options import DeleteOptions, Query, WriteOptions
 from .resources import ResourceType
 from .routes import Target
-from .status import ApiError, success
+from .status import ApiError, FieldError, success
 from .store import Version
 from .strategy import ActionRequest
 from .tables import table_form
@@ -262,8 +262,15 @@ def _action(api: Api, request: Request, subresource: str) -> Answer:
         sent = Patch.of(request.body, request.content_type, resource)
         options = WriteOptions.of(request.query, kind, request.client, sent.is_apply)
 
+        part = (resource.api_version_of(subresource), resource.kind_of(subresource))
+
         def change(obj: JSON) -> JSON:
-            return apply_patch(sent, obj, resource)
+            changed = apply_patch(sent, obj, resource)
+            try:
+                return typed.decode(resource, changed, kind=part)
+            except ApiError as unfit:
+                shown = FieldError.invalid("patch", changed, unfit.message)
+                raise ApiError.invalid("", "", [shown]) from None
 
     elif request.method in ("POST", "PUT"):
         options = WriteOptions.of(request.query, kind, request.client)

@@ -88,6 +88,8 @@ def _checked(resource: ResourceType, name: str, config: Any) -> JSON:
         raise ApiError.bad_request(f"invalid object type: {group}/{version}, Kind={kind}")
     config = no_nulls(config)
     metadata = config.setdefault("metadata", {})
+    if not isinstance(metadata, dict):
+        raise ApiError.bad_request("error decoding YAML: metadata must be a map")
     if metadata.get("managedFields") is not None:
         raise ApiError.bad_request("metadata.managedFields must be nil")
     given_name = metadata.get("name") or ""
