@@ -69,7 +69,7 @@ def to_new(event: JSON) -> JSON:
 def _renamed(event: JSON, names: dict[str, str], type_name: str) -> JSON:
     """The event with its fields renamed, in the order of the type, with those that the type always has."""
     values = {names.get(key, key): value for key, value in event.items()}
-    result = {key: values[key] for key in ("kind", "apiVersion") if key in values}
+    result: JSON = {key: values[key] for key in ("kind", "apiVersion") if key in values}
     for field in api_types.fields_of(type_name):
         if field.name in values:
             if values[field.name] != "" or not field.omit_empty:
