@@ -21,7 +21,10 @@ class FileObject(BaseModel):
     @property
     def raw(self) -> dict[str, Any]:
         """The object as in the file."""
-        return self._raw
+        # Not by its name, for which pydantic searches long: workloads have many jobs.
+        private: dict[str, Any] = self.__pydantic_private__ or {}
+        raw: dict[str, Any] = private["_raw"]
+        return raw
 
     @property
     def extra(self) -> dict[str, Any]:

@@ -195,12 +195,11 @@ def _any_size(elements: Iterable[Profile]) -> bool:
 
 
 def _at_most_one_option(data: m.ExecuteJobData) -> None:
-    named = {
-        "mapping": data.mapping,
-        "storage_mapping": data.storage_mapping,
-        "additional_io_job": data.additional_io_job,
-        **(data.model_extra or {}),
-    }
-    given = [name for name, value in named.items() if value is not None]
-    if len(given) > 1:
-        raise ValueError(f"job {data.job_id}: Batsim takes one further member at most, not {' and '.join(given)}")
+    extra = data.model_extra or {}
+    options = (data.mapping, data.storage_mapping, data.additional_io_job)
+    if len(extra) + len(options) - options.count(None) <= 1:
+        return
+    names = ("mapping", "storage_mapping", "additional_io_job")
+    given = [name for name, value in zip(names, options, strict=True) if value is not None]
+    told = " and ".join([*given, *extra])
+    raise ValueError(f"job {data.job_id}: Batsim takes one further member at most, not {told}")
