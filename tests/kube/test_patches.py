@@ -101,3 +101,27 @@ def test_a_json_patch_that_cannot_be_applied(operation: JSON) -> None:
     with pytest.raises(ApiError) as refused:
         json_patch.apply({"list": [1]}, [operation])
     assert (refused.value.code, refused.value.reason) == (422, "Invalid")
+
+
+def test_a_new_element_takes_the_room_of_a_deleted_one() -> None:
+    """As kubectl apply sends it; found by comparing with the real server's library."""
+    pod = {"spec": {"containers": [{"name": name} for name in ("c1", "c2", "c4")]}}
+    patch = {
+        "spec": {
+            "containers": [{"name": "c3"}, {"name": "c4", "$patch": "delete"}],
+            "$setElementOrder/containers": [{"name": "c3"}, {"name": "c2"}, {"name": "c4"}],
+        }
+    }
+    result = strategic(patch, pod)
+    assert [container["name"] for container in result["spec"]["containers"]] == ["c1", "c3", "c2"]
+
+
+def test_what_a_merge_patch_adds_has_no_nulls() -> None:
+    patch = {"new": [{"a": None, "b": [None]}], "map": {"list": [{"a": None}]}}
+    assert merge_patch.apply({"map": {}}, patch) == {"new": [{"b": [None]}], "map": {"list": [{}]}}
+
+
+def test_a_json_patch_does_not_add_at_the_root() -> None:
+    with pytest.raises(ApiError) as refused:
+        json_patch.apply({"a": 1}, [{"op": "add", "path": "", "value": {"b": 2}}])
+    assert refused.value.code == 422

@@ -58,7 +58,7 @@ def _apply_one(document: Any, operation: JSON) -> Any:
     path = _pointer(operation, "path")
     value = operation.get("value")
     if kind == "add":
-        return value if path == "" else _changed(document, path, lambda holder, key: _add(holder, key, value))
+        return _changed(document, path, lambda holder, key: _add(holder, key, value))
     if kind == "replace":
         return value if path == "" else _changed(document, path, lambda holder, key: _replace(holder, key, value))
     if kind == "remove":

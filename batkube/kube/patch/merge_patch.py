@@ -22,11 +22,20 @@ def apply(obj: JSON, patch: Any) -> JSON:
 def _merged(obj: JSON, patch: JSON) -> JSON:
     merged = dict(obj)
     for key, value in patch.items():
+        old = merged.get(key)
         if value is None:
             merged.pop(key, None)
-        elif isinstance(value, dict):
-            old = merged.get(key)
-            merged[key] = _merged(old if isinstance(old, dict) else {}, value)
+        elif isinstance(old, dict):
+            merged[key] = _merged(old, value) if isinstance(value, dict) else value
         else:
-            merged[key] = value
+            merged[key] = _without_nulls(value)
     return merged
+
+
+def _without_nulls(value: Any) -> Any:
+    """What a patch adds has no key whose value is null, not in the maps of a list either."""
+    if isinstance(value, dict):
+        return {key: _without_nulls(item) for key, item in value.items() if item is not None}
+    if isinstance(value, list):
+        return [_without_nulls(item) for item in value]
+    return value

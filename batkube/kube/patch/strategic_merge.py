@@ -133,15 +133,17 @@ def _order(merged: JSON, patch: JSON, name: str, order: Any, fields: Mapping[str
     if not isinstance(order, list):
         raise ApiError.unforeseen(f"expected a list in {_ORDER}{name}, but received {as_go(order)}")
     found, given = merged.get(name), patch.get(name)
-    for value in (found, given):
-        if value is not None and not isinstance(value, list):
-            raise ApiError.unforeseen(f"expected a list in {name}, but received {as_go(value)}")
+    for where, value in ((merged, found), (patch, given)):
+        if name in where and not isinstance(value, list):
+            raise ApiError.unforeseen(f"expected a []interface {{}}, but received a {as_go(value)}")
     if name not in fields and (name in patch or name in merged):
         raise ApiError.unforeseen(f'unable to find api field for the json field "{name}"')
     how = fields.get(name, _PLAIN)
     _check_order(given or [], order, how.key)
     if found is None and given is None:
         return ""
+    if not found and not given:
+        raise ApiError.unforeseen("no elements in any of the given slices")
     if given is None:
         items = found
     elif found is None:
@@ -149,22 +151,40 @@ def _order(merged: JSON, patch: JSON, name: str, order: Any, fields: Mapping[str
     else:
         items = _merged_list(found, given, how) if how.strategy == "merge" else given
     patched, others = _partition(items or [], order, how.key)
-    merged[name] = _interleaved(patched, others, order, found or [], how.key)
+    merged[name] = _interleaved(patched, others, order, _left_behind(found or [], given or [], how.key), how.key)
     return name
 
 
+def _left_behind(found: Items, given: Items, key: str) -> Items:
+    """The order of the list before the patch, as the real server still sees it after the merge: it works in place,
+    so that new elements have taken the room of those which were deleted.
+    """
+    deleted = [item.get(key) for item in given if isinstance(item, dict) and item.get(_DIRECTIVE) == "delete"]
+    if not key or not deleted:
+        return found
+    kept = [item for item in found if item.get(key) not in deleted]
+    known = {_identity(item, key) for item in kept}
+    new = [item for item in given if _DIRECTIVE not in item and _identity(item, key) not in known]
+    return [*kept, *new[: len(found) - len(kept)]]
+
+
 def _check_order(given: Items, order: Items, key: str) -> None:
-    """The list of a patch must lie in the order that the patch itself wants."""
+    """The list of a patch must lie in the order that the patch itself wants. (Elements with a directive are passed
+    over, but not behind the last of the order: `validatePatchWithSetOrderList`.)
+    """
     if not given or not order:
         return
-    left = [item for item in given if not key or not (isinstance(item, dict) and _DIRECTIVE in item)]
-    wanted = iter(order)
-    for item in left:
-        if not any(_identity(item, key) == _identity(other, key) for other in wanted):
-            message = (
-                f"The order in patch list:\n{as_go(given)}\n doesn't match $setElementOrder list:\n{as_go(order)}\n"
-            )
-            raise ApiError.unforeseen(message)
+    left = [item for item in given if not (key and isinstance(item, dict) and item.get(_DIRECTIVE) == "delete")]
+    at = wanted = 0
+    while at < len(left) and wanted < len(order):
+        if isinstance(left[at], dict) and _DIRECTIVE in left[at]:
+            at += 1
+            continue
+        at += _identity(left[at], key) == _identity(order[wanted], key)
+        wanted += 1
+    if at < len(left) and wanted >= len(order):
+        wish = f"doesn't match $setElementOrder list:\n{as_go(order)}\n"
+        raise ApiError.unforeseen(f"The order in patch list:\n{as_go(given)}\n {wish}")
 
 
 def _merged_list(original: Items, patch: Items, how: _Merge) -> Items:
