@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from math import isinf
+from math import isfinite
 from typing import Any
 
 import orjson
@@ -170,20 +170,36 @@ def _json(data: bytes, kind: str, custom: bool = False) -> Any:
         return orjson.loads(data)
     except orjson.JSONDecodeError:
         pass
-    try:  # numbers beyond 64 bits, which orjson refuses and the real server reads, those of custom resources as floats
-        return json.loads(data, parse_constant=_no_constant, parse_int=_integer if custom else int)
-    except (ValueError, RecursionError) as error:
+    try:  # numbers beyond 64 bits and halves of characters, which orjson refuses and the real server reads
+        return _sayable(json.loads(data, parse_constant=_no_constant), custom)
+    except (ValueError, OverflowError, RecursionError) as error:
         raise _unrecognised(kind, data, str(error)) from None
 
 
-def _integer(digits: str) -> int | float:
-    """A number of a custom resource: a float where it does not fit 64 bits."""
-    if len(digits) < 20 and -(1 << 63) <= int(digits) < 1 << 63:
-        return int(digits)
-    number = float(digits)
-    if isinf(number):
-        raise ValueError(f"json: cannot unmarshal number {digits[:20]}... into Go value of type float64")
-    return number
+def _sayable(value: Any, custom: bool) -> Any:
+    """What an odd document says, in what JSON can say: keys are texts, texts are Unicode, numbers are finite; those of
+    custom resources (`custom`) fit 64 bits or are floats. ValueError where it cannot be said.
+    """
+    if isinstance(value, dict):
+        return {_key(key): _sayable(item, custom) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_sayable(item, custom) for item in value]
+    if isinstance(value, str):
+        return value if value.isascii() else value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    if isinstance(value, float) and not isfinite(value):
+        raise ValueError(f"json: unsupported value: {value}")
+    if isinstance(value, int) and custom and not -(1 << 63) <= value < 1 << 63:
+        return float(value)
+    if value is not None and not isinstance(value, int | float):
+        raise ValueError(f"json: unsupported type: {type(value).__name__}")
+    return value
+
+
+def _key(key: Any) -> str:
+    """The keys of YAML's maps may be numbers, or true."""
+    if isinstance(key, bool):
+        return "true" if key else "false"
+    return key if isinstance(key, str) else str(key)
 
 
 def _no_constant(name: str) -> Any:
@@ -202,15 +218,15 @@ _Loader.yaml_implicit_resolvers = {
 
 def _yaml(data: bytes, kind: str) -> Any:
     """The first document."""
-    loader = _Loader(data)
     try:
+        loader = _Loader(data)
         if not loader.check_node():
             return None
         node = loader.get_node()
         if _expanded(node, {}) > _MAX_EXPANDED:
             raise yaml.YAMLError("document contains excessive aliasing")
-        return loader.construct_document(node)
-    except yaml.YAMLError as error:
+        return _sayable(loader.construct_document(node), custom=True)
+    except (yaml.YAMLError, ValueError, OverflowError, RecursionError) as error:
         text = " ".join(str(error).split())
         raise ApiError.bad_request(
             f"the object provided is unrecognized (must be of type {kind}): yaml: {text} ({_shown(data)})"
