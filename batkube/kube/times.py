@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from datetime import UTC, datetime
+from functools import lru_cache
 
 from .status import quote
 
@@ -26,6 +27,7 @@ class TimeError(ValueError):
     """A text that is no time, in Go's words."""
 
 
+@lru_cache(maxsize=4096)
 def read_time(text: str) -> str:
     """In whole seconds: `2026-01-01T00:00:00Z`."""
     if not _TIME.fullmatch(text):
@@ -36,6 +38,7 @@ def read_time(text: str) -> str:
     return _moment(text).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
+@lru_cache(maxsize=4096)
 def read_micro_time(text: str) -> str:
     """With six decimals: `2026-01-01T00:00:00.000000Z`."""
     if not _MICRO_TIME.fullmatch(text):
