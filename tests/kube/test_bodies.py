@@ -49,7 +49,7 @@ def test_json_that_is_no_object_is_refused(data: bytes) -> None:
 
 
 def test_keys_of_yaml_become_texts() -> None:
-    assert read(b"data: {1: a, true: b, x: c}", "application/yaml")["data"] == {"1": "a", "true": "b", "x": "c"}
+    assert read(b"data: {2: a, true: b, x: c}", "application/yaml")["data"] == {"2": "a", "true": "b", "x": "c"}
 
 
 def test_half_a_character_becomes_the_sign_for_one_that_cannot_be_shown() -> None:
