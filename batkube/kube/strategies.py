@@ -12,12 +12,13 @@ from .kinds.autoscaling import HorizontalPodAutoscalers
 from .kinds.claims import ResourceClaims, ResourceClaimTemplates
 from .kinds.config import ConfigMaps, Secrets
 from .kinds.devices import DeviceClasses, ResourceSlices
+from .kinds.endpoints import Endpoints, EndpointSlices
 from .kinds.events import Events
 from .kinds.eviction import evict
 from .kinds.jobs import CronJobs, Jobs
 from .kinds.leases import Leases
 from .kinds.namespaces import Namespaces, finalize
-from .kinds.network import Endpoints, EndpointSlices, NetworkPolicies, Services
+from .kinds.network import IngressClasses, Ingresses, NetworkPolicies
 from .kinds.nodes import Nodes
 from .kinds.pod_connections import connect, log, node_proxy, proxy
 from .kinds.pod_subresources import write_part
@@ -27,6 +28,7 @@ from .kinds.quota import LimitRanges, ResourceQuotas
 from .kinds.reviews import review_access, review_rules, review_self, review_token
 from .kinds.scale import scale
 from .kinds.service_accounts import ServiceAccounts, request_token
+from .kinds.services import Services
 from .kinds.storage_classes import StorageClasses, VolumeAttributesClasses
 from .kinds.volume_claims import VolumeClaims
 from .kinds.volumes import Volumes
@@ -58,6 +60,8 @@ STRATEGIES: Mapping[str, Strategy] = {
     "endpointslices.discovery.k8s.io": EndpointSlices(),
     "events": Events(),
     "horizontalpodautoscalers.autoscaling": HorizontalPodAutoscalers(),
+    "ingressclasses.networking.k8s.io": IngressClasses(),
+    "ingresses.networking.k8s.io": Ingresses(),
     "jobs.batch": Jobs(),
     "leases.coordination.k8s.io": Leases(),
     "limitranges": LimitRanges(),

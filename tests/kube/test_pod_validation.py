@@ -22,7 +22,10 @@ REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 
 
 def pod(container: JSON | None = None, **spec: Any) -> JSON:
-    made = {"metadata": {"name": "p"}, "spec": {"containers": [{"name": "c", "image": "i:1", **(container or {})}]}}
+    made: JSON = {
+        "metadata": {"name": "p"},
+        "spec": {"containers": [{"name": "c", "image": "i:1", **(container or {})}]},
+    }
     made["spec"].update(spec)
     default_pod(made)
     return made

@@ -54,7 +54,7 @@ class Namespaces(Strategy):
             return [*errors, *_validate_phase(new)]
         if ctx.subresource is None:
             errors += validate_new(new["metadata"], dns_label)
-        return [*errors, *_validate_finalizers(new)]
+        return [*errors, *_validate_finalizers(new, indexed=ctx.subresource == "finalize")]
 
     def check_delete(self, obj: JSON, ctx: Context) -> None:
         name = obj["metadata"]["name"]
@@ -93,12 +93,14 @@ def _label(namespace: JSON) -> None:
     metadata["labels"] = {**(metadata.get("labels") or {}), _NAME_LABEL: metadata["name"]}
 
 
-def _validate_finalizers(namespace: JSON) -> Errors:
+def _validate_finalizers(namespace: JSON, *, indexed: bool = False) -> Errors:
+    """`indexed`: errors say which finalizer is wrong, as those of `finalize` do."""
     errors: Errors = []
-    for finalizer in (namespace.get("spec") or {}).get("finalizers") or ():
-        errors += problems("spec.finalizers", finalizer, qualified_name(finalizer))
+    for index, finalizer in enumerate((namespace.get("spec") or {}).get("finalizers") or ()):
+        path = f"spec.finalizers[{index}]" if indexed else "spec.finalizers"
+        errors += problems(path, finalizer, qualified_name(finalizer))
         if "/" not in finalizer and finalizer not in _STANDARD_FINALIZERS:
-            errors.append(FieldError.invalid("spec.finalizers", finalizer, _UNQUALIFIED))
+            errors.append(FieldError.invalid(path, finalizer, _UNQUALIFIED))
     return errors
 
 
