@@ -153,7 +153,7 @@ class DeleteOptions:
             why = "orphanDependents and deletionPropagation cannot be both set"
             errors.append(FieldError.invalid("propagationPolicy", propagation, why))
         if propagation is not None and propagation not in ("Foreground", "Background", "Orphan"):
-            allowed = ("Background", "Foreground", "Orphan")
+            allowed = ("Foreground", "Background", "Orphan", "nil")
             errors.append(FieldError.not_supported("propagationPolicy", propagation, allowed))
         errors += _dry_run_errors(dry_run)
         if errors:

@@ -91,15 +91,16 @@ def parse_label_selector(text: str) -> LabelSelector:
     requirements = []
     position = 0
     while True:
-        requirement, position = _requirement(tokens, position, text)
+        requirement, position = _requirement(tokens, position)
         requirements.append(requirement)
         if position == len(tokens):
             return LabelSelector(tuple(requirements))
         if tokens[position] != ",":
-            raise _refused(text, f"found '{tokens[position]}', expected: ',' or 'end of string'")
+            raise ApiError.bad_request(f"found '{tokens[position]}', expected: ',' or 'end of string'")
         position += 1
-        if position == len(tokens):
-            raise _refused(text, "found '', expected: identifier after ','")
+        found = tokens[position] if position < len(tokens) else ""
+        if found in ("", ",", ")", "("):
+            raise ApiError.bad_request(f"found '{found}', expected: identifier after ','")
 
 
 def _tokens(text: str) -> list[str]:
@@ -109,19 +110,19 @@ def _tokens(text: str) -> list[str]:
     while position < len(stripped):
         match = _TOKEN.match(stripped, position)
         if match is None:
-            raise _refused(text, f"found {stripped[position:]!r}")
+            raise _refused(f"found {stripped[position:]!r}")
         tokens.append(match[1])
         position = match.end()
     return tokens
 
 
-def _requirement(tokens: list[str], position: int, text: str) -> tuple[Requirement, int]:
+def _requirement(tokens: list[str], position: int) -> tuple[Requirement, int]:
     absent = tokens[position] == "!"
     if absent:
         position += 1
     key = tokens[position] if position < len(tokens) else ""
     if not key or key in "=!,()<>" or key in ("==", "!="):
-        raise _refused(text, f"found '{key}', expected: identifier")
+        raise _refused(f"found '{key}', expected: identifier")
     _check_key(key)
     position += 1
     if absent:
@@ -131,32 +132,32 @@ def _requirement(tokens: list[str], position: int, text: str) -> tuple[Requireme
     operator = tokens[position]
     position += 1
     if operator in ("in", "notin"):
-        values, position = _values(tokens, position, text)
+        values, position = _values(tokens, position)
         for value in values:
             _check_value(key, value)
         return Requirement(key, operator, values), position
     if operator not in ("=", "==", "!=", "<", ">"):
         expected = "in, notin, =, ==, !=, gt, lt"
-        raise _refused(text, f"found '{operator}', expected: {expected}")
+        raise _refused(f"found '{operator}', expected: {expected}")
     value = ""
     if position < len(tokens) and tokens[position] != ",":
         value = tokens[position]
         if value in ("=", "==", "!=", "!", "(", ")", "<", ">"):
-            raise _refused(text, f"found '{value}', expected: identifier")
+            raise _refused(f"found '{value}', expected: identifier")
         position += 1
     _check_value(key, value)
     if operator in "<>":
         if not re.fullmatch(r"[+-]?\d+", value):
-            shown = f"[{quote(value)}]: for 'Gt', 'Lt' operators, the value must be an integer"
-            raise ApiError.bad_request(f"values[0][{key}]: Invalid value: {shown}")
+            why = f"{quote(value)}: for 'Gt', 'Lt' operators, the value must be an integer"
+            raise _refused(f"values[0]: Invalid value: {why}")
         return Requirement(key, "lt" if operator == "<" else "gt", (value,)), position
     return Requirement(key, "notin" if operator == "!=" else "in", (value,)), position
 
 
-def _values(tokens: list[str], position: int, text: str) -> tuple[tuple[str, ...], int]:
+def _values(tokens: list[str], position: int) -> tuple[tuple[str, ...], int]:
     if position == len(tokens) or tokens[position] != "(":
         found = tokens[position] if position < len(tokens) else ""
-        raise _refused(text, f"found '{found}' expected: '('")
+        raise _refused(f"found '{found}' expected: '('")
     position += 1
     values: list[str] = []
     value: str | None = None
@@ -172,12 +173,12 @@ def _values(tokens: list[str], position: int, text: str) -> tuple[tuple[str, ...
         elif value is None and token not in ("=", "==", "!=", "!", "(", "<", ">"):
             value = token
         else:
-            raise _refused(text, f"found '{token}', expected: ',', or ')'")
-    raise _refused(text, "found '', expected: ',', or ')'")
+            raise _refused(f"found '{token}', expected: ',', or ')'")
+    raise _refused("found '', expected: ',', or ')'")
 
 
-def _refused(text: str, why: str) -> ApiError:
-    return ApiError.bad_request(f"unable to parse requirement: {why} in {quote(text)}")
+def _refused(why: str) -> ApiError:
+    return ApiError.bad_request(f"unable to parse requirement: {why}")
 
 
 def _check_key(key: str) -> None:

@@ -224,7 +224,7 @@ def _read_token(token: str) -> tuple[int, str]:
     except (binascii.Error, ValueError):
         raise ApiError.bad_request("invalid continue token: continue key is not valid: illegal base64 data") from None
     if not isinstance(data, dict) or data.get("v") != "meta.k8s.io/v1":
-        why = "server does not recognize this encoded version"
+        why = "server does not recognize this encoded version "
         raise ApiError.bad_request(f"invalid continue token: continue key is not valid: {why}")
     revision, start = data.get("rv"), data.get("start")
     if not isinstance(revision, int) or not isinstance(start, str):
