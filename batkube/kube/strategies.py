@@ -29,6 +29,7 @@ from .kinds.reviews import review_access, review_rules, review_self, review_toke
 from .kinds.scale import scale
 from .kinds.service_accounts import ServiceAccounts, request_token
 from .kinds.services import Services
+from .kinds.stateful_sets import StatefulSets
 from .kinds.storage_classes import StorageClasses, VolumeAttributesClasses
 from .kinds.volume_claims import VolumeClaims
 from .kinds.volumes import Volumes
@@ -39,7 +40,6 @@ from .kinds.workloads import (
     PodTemplates,
     ReplicaSets,
     ReplicationControllers,
-    StatefulSets,
 )
 from .strategy import Action, Strategy
 

@@ -1,6 +1,7 @@
 """Deployments and their like: what makes pods from a template (`pkg/apis/apps`, `pkg/registry/apps`).
 
-Deployments, replica sets, stateful sets, daemon sets, replication controllers, pod templates, controller revisions.
+Deployments, replica sets, daemon sets, replication controllers, pod templates, controller revisions. Stateful sets are
+in `stateful_sets.py`.
 """
 
 from __future__ import annotations
@@ -9,29 +10,18 @@ import re
 from typing import Any
 
 from ..label_selectors import matches, validate_label_selector
-from ..metadata import Errors, immutable, problems, validate_annotations, validate_labels
-from ..names import dns_label
+from ..metadata import Errors, immutable, validate_annotations, validate_labels
 from ..status import FieldError
 from ..strategy import Context, Strategy
 from .pod_defaults import default_pod_template
 from .pod_validation import validate_pod_spec
 from .pod_warnings import warnings_of_spec
-from .resource_lists import round_up
 
 JSON = dict[str, Any]
 
 NOT_NEGATIVE = "must be greater than or equal to 0"
 _MISMATCH = "`selector` does not match template `labels`"
 _PERCENT = re.compile(r"[0-9]+%", re.ASCII)
-_STATEFUL_MUTABLE = (
-    "replicas",
-    "ordinals",
-    "template",
-    "updateStrategy",
-    "revisionHistoryLimit",
-    "persistentVolumeClaimRetentionPolicy",
-    "minReadySeconds",
-)
 
 
 class Workload(Strategy):
@@ -156,7 +146,7 @@ def validate_counts(status: JSON, path: str, counted: tuple[tuple[str, str], ...
     return errors
 
 
-_REPLICAS = (
+REPLICAS = (
     ("readyReplicas", "replicas"),
     ("availableReplicas", "replicas"),
     ("availableReplicas", "readyReplicas"),
@@ -165,7 +155,7 @@ _REPLICAS = (
 
 class Deployments(Workload):
     word = "deployment"
-    counted = (("updatedReplicas", "replicas"), *_REPLICAS)
+    counted = (("updatedReplicas", "replicas"), *REPLICAS)
 
     def default(self, obj: JSON) -> None:
         super().default(obj)
@@ -178,7 +168,7 @@ class Deployments(Workload):
                 if rolling.get(name) is None:
                     rolling[name] = "25%"
             strategy["rollingUpdate"] = rolling
-        _default_absent(spec, revisionHistoryLimit=10, progressDeadlineSeconds=600)
+        default_absent(spec, revisionHistoryLimit=10, progressDeadlineSeconds=600)
 
     def prepare_update(self, new: JSON, old: JSON, ctx: Context) -> None:
         super().prepare_update(new, old, ctx)
@@ -205,7 +195,8 @@ class Deployments(Workload):
         return errors
 
 
-def _default_absent(spec: JSON, **defaults: Any) -> None:
+def default_absent(spec: JSON, **defaults: Any) -> None:
+    """Fill in what is absent."""
     for name, value in defaults.items():
         if spec.get(name) is None:
             spec[name] = value
@@ -241,88 +232,11 @@ def _share(value: int | str) -> int:
 
 class ReplicaSets(Workload):
     word = "deployment"  # the real server's mistake
-    counted = (("fullyLabeledReplicas", "replicas"), *_REPLICAS)
+    counted = (("fullyLabeledReplicas", "replicas"), *REPLICAS)
     selectable_fields = frozenset(("status.replicas",))
 
     def field_labels(self, obj: JSON) -> dict[str, str]:
         return {"status.replicas": str((obj.get("status") or {}).get("replicas", 0))}
-
-
-class StatefulSets(Workload):
-    word = "statefulset"
-    kind = "StatefulSet"
-    counted = (("currentReplicas", "replicas"), ("updatedReplicas", "replicas"), *_REPLICAS)
-    selector_immutable = False  # a case of its own error
-
-    def default(self, obj: JSON) -> None:
-        super().default(obj)
-        spec = obj["spec"]
-        spec["podManagementPolicy"] = spec.get("podManagementPolicy") or "OrderedReady"
-        strategy = spec.setdefault("updateStrategy", {})
-        if not strategy.get("type"):
-            strategy["type"] = "RollingUpdate"
-            strategy.setdefault("rollingUpdate", {})
-        if strategy["type"] == "RollingUpdate" and strategy.get("rollingUpdate") is not None:
-            _default_absent(strategy["rollingUpdate"], partition=0)
-            strategy["rollingUpdate"].pop("maxUnavailable", None)  # of a feature that is off
-        policy = spec.get("persistentVolumeClaimRetentionPolicy") or {}
-        for name in ("whenDeleted", "whenScaled"):
-            policy[name] = policy.get(name) or "Retain"
-        spec["persistentVolumeClaimRetentionPolicy"] = policy
-        _default_absent(spec, revisionHistoryLimit=10)
-        for claim in spec.get("volumeClaimTemplates") or ():
-            claim["kind"], claim["apiVersion"] = "PersistentVolumeClaim", "v1"
-            claim_spec = claim.setdefault("spec", {})
-            claim_spec["volumeMode"] = claim_spec.get("volumeMode") or "Filesystem"
-            for which in ("limits", "requests"):
-                round_up((claim_spec.get("resources") or {}).get(which))
-            claim["status"] = {"phase": "Pending"}
-
-    def validate_spec(self, spec: JSON) -> Errors:
-        errors = super().validate_spec(spec)
-        if spec["podManagementPolicy"] not in ("OrderedReady", "Parallel"):
-            why = "must be 'OrderedReady' or 'Parallel'"
-            errors.append(FieldError.invalid("spec.podManagementPolicy", spec["podManagementPolicy"], why))
-        strategy = spec["updateStrategy"]
-        if strategy["type"] not in ("RollingUpdate", "OnDelete"):
-            why = "must be 'RollingUpdate' or 'OnDelete'"
-            errors.append(FieldError.invalid("spec.updateStrategy", strategy, why))
-        elif strategy["type"] == "RollingUpdate" and strategy.get("rollingUpdate"):
-            where = "spec.updateStrategy.rollingUpdate"
-            errors.extend(validate_negatives(strategy["rollingUpdate"], ("partition",), where))
-        where = "spec.persistentVolumeClaimRetentionPolicy"
-        for name, policy in spec["persistentVolumeClaimRetentionPolicy"].items():
-            if policy not in ("Retain", "Delete"):
-                errors.append(FieldError.not_supported(f"{where}.{name}", policy, ("Retain", "Delete")))
-        errors.extend(validate_negatives(spec.get("ordinals") or {}, ("start",), "spec.ordinals"))
-        if name := spec.get("serviceName"):
-            errors.extend(problems("spec.serviceName", name, dns_label(name)))
-        for index, claim in enumerate(spec.get("volumeClaimTemplates") or ()):
-            errors.extend(_validate_claim_template(claim, f"spec.volumeClaimTemplates[{index}].spec"))
-        return [error for error in errors if error.field != "spec.revisionHistoryLimit"]
-
-    def validate_update(self, new: JSON, old: JSON, ctx: Context) -> Errors:
-        errors = super().validate_update(new, old, ctx)
-        if ctx.subresource == "status":
-            return errors
-        fixed = [
-            {key: value for key, value in obj["spec"].items() if key not in _STATEFUL_MUTABLE} for obj in (new, old)
-        ]
-        if fixed[0] != fixed[1]:
-            names = ", ".join(f"'{name}'" for name in _STATEFUL_MUTABLE[:-1]) + f" and '{_STATEFUL_MUTABLE[-1]}'"
-            why = f"updates to statefulset spec for fields other than {names} are forbidden"
-            errors.append(FieldError.forbidden("spec", why))
-        return errors
-
-
-def _validate_claim_template(claim: JSON, path: str) -> Errors:
-    errors: Errors = []
-    spec = claim.get("spec") or {}
-    if not spec.get("accessModes"):
-        errors.append(FieldError.required(f"{path}.accessModes", "at least 1 access mode is required"))
-    if "storage" not in ((spec.get("resources") or {}).get("requests") or {}):
-        errors.append(FieldError.required(f"{path}.resources[storage]"))
-    return errors
 
 
 class DaemonSets(Workload):
@@ -337,9 +251,9 @@ class DaemonSets(Workload):
         strategy["type"] = strategy.get("type") or "RollingUpdate"
         if strategy["type"] == "RollingUpdate":
             rolling = strategy.get("rollingUpdate") or {}
-            _default_absent(rolling, maxUnavailable=1, maxSurge=0)
+            default_absent(rolling, maxUnavailable=1, maxSurge=0)
             strategy["rollingUpdate"] = rolling
-        _default_absent(spec, revisionHistoryLimit=10)
+        default_absent(spec, revisionHistoryLimit=10)
 
     def prepare_create(self, obj: JSON, ctx: Context) -> None:
         super().prepare_create(obj, ctx)
@@ -390,7 +304,7 @@ _TEMPLATE_GENERATION = "deprecated.daemonset.template.generation"
 class ReplicationControllers(Workload):
     word = "replicationcontroller"
     kind = "ReplicationController"
-    counted = (("fullyLabeledReplicas", "replicas"), *_REPLICAS)
+    counted = (("fullyLabeledReplicas", "replicas"), *REPLICAS)
     selector_immutable = False
     orphans_by_default = True
     selectable_fields = frozenset(("status.replicas",))
