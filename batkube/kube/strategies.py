@@ -26,6 +26,7 @@ from .kinds.pods import Pods
 from .kinds.policy import DisruptionBudgets, PriorityClasses
 from .kinds.quota import LimitRanges, ResourceQuotas
 from .kinds.reviews import review_access, review_rules, review_self, review_token
+from .kinds.runtime_classes import RuntimeClasses
 from .kinds.scale import scale
 from .kinds.service_accounts import ServiceAccounts, request_token
 from .kinds.services import Services
@@ -84,6 +85,7 @@ STRATEGIES: Mapping[str, Strategy] = {
     "roles.rbac.authorization.k8s.io": Roles(),
     "secrets": Secrets(),
     "serviceaccounts": ServiceAccounts(),
+    "runtimeclasses.node.k8s.io": RuntimeClasses(),
     "services": Services(),
     "statefulsets.apps": StatefulSets(),
     "storageclasses.storage.k8s.io": StorageClasses(),

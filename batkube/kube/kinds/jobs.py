@@ -11,6 +11,7 @@ from ..names import dns_label, domain_prefixed_path
 from ..status import FieldError
 from ..strategy import Context, Strategy
 from .job_policies import validate_failure_policy, validate_success_policy
+from .job_status import validate_job_status
 from .pod_defaults import default_pod_template
 from .pod_validation import validate_pod_spec
 from .workloads import validate_negatives, validate_selected
@@ -89,7 +90,7 @@ class Jobs(Strategy):
     def validate_update(self, new: JSON, old: JSON, ctx: Context) -> Errors:
         errors = super().validate_update(new, old, ctx)
         if ctx.subresource == "status":
-            return [*errors, *validate_negatives(new.get("status") or {}, ("active", "succeeded", "failed"), "status")]
+            return [*errors, *validate_job_status(new.get("status") or {}, old)]
         spec, before = new["spec"], old["spec"]
         if spec == before:
             return errors

@@ -30,6 +30,12 @@ class PriorityClasses(Strategy):
         if new.get("globalDefault") and not old.get("globalDefault"):
             self._admit(new, ctx)
 
+    def check_delete(self, obj: JSON, ctx: Context) -> None:
+        name = obj["metadata"]["name"]
+        if name in _SYSTEM:
+            why = "this is a system priority class and cannot be deleted"
+            raise ApiError.forbidden("priorityclasses.scheduling.k8s.io", name, why)
+
     @staticmethod
     def _admit(obj: JSON, ctx: Context) -> None:
         """There is one default for the whole cluster."""
