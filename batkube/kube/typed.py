@@ -31,6 +31,24 @@ class _Mismatch(Exception):
     """A value that does not fit its field."""
 
 
+class _Unfit(_Mismatch):
+    """A value of another type; where it stands is told by the structs around it, from the inside to the outside."""
+
+    def __init__(self, kind: str, wanted: str) -> None:
+        super().__init__()
+        self._kind, self._wanted = kind, wanted
+        self._struct, self._path = "", ""
+
+    def within(self, struct: str, field: str) -> None:
+        """It is in that field of a struct."""
+        self._struct = self._struct or struct
+        self._path = f"{field}.{self._path}" if self._path else field
+
+    def __str__(self) -> str:
+        where = f"{self._struct}.{self._path}"
+        return f"json: cannot unmarshal {self._kind} into Go struct field {where} of type {self._wanted}"
+
+
 @dataclass(slots=True)
 class _Notes:
     unknown: list[str] = field(default_factory=list)
@@ -126,7 +144,7 @@ def _struct(type_name: str) -> Read:
 
     def read(value: Any, path: str, notes: _Notes) -> JSON:
         if not isinstance(value, dict):
-            raise _unfit(value, path, type_name.rpartition("/")[2])
+            raise _unfit(value, type_name.rpartition("/")[2])
         result: JSON = {}
         for key, item in value.items():
             reader = readers.get(key)
@@ -138,7 +156,11 @@ def _struct(type_name: str) -> Read:
                 continue
             if item is None:
                 continue
-            read_item = reader.read(item, f"{path}.{key}" if path else key, notes)
+            try:
+                read_item = reader.read(item, f"{path}.{key}" if path else key, notes)
+            except _Unfit as unfit:
+                unfit.within(_go_name(type_name).rpartition(".")[2], key)
+                raise
             if read_item is None or (reader.omits and not read_item):
                 continue
             result[key] = read_item
@@ -195,7 +217,7 @@ def _value(type_name: str) -> Read:
 def _list(read: Read, type_name: str) -> Read:
     def read_list(value: Any, path: str, notes: _Notes) -> list[Any]:
         if not isinstance(value, list):
-            raise _unfit(value, path, f"[]{_go_name(type_name)}")
+            raise _unfit(value, f"[]{_go_name(type_name)}")
         return [
             read(item if item is not None else _null(type_name), f"{path}[{index}]", notes)
             for index, item in enumerate(value)
@@ -207,7 +229,7 @@ def _list(read: Read, type_name: str) -> Read:
 def _map(read: Read, type_name: str) -> Read:
     def read_map(value: Any, path: str, notes: _Notes) -> JSON:
         if not isinstance(value, dict):
-            raise _unfit(value, path, f"map[string]{_go_name(type_name)}")
+            raise _unfit(value, f"map[string]{_go_name(type_name)}")
         return {
             key: read(item if item is not None else _null(type_name), f"{path}.{key}", notes)
             for key, item in value.items()
@@ -223,13 +245,13 @@ def _null(type_name: str) -> Any:
 
 def _string(value: Any, path: str, notes: _Notes) -> str:
     if not isinstance(value, str):
-        raise _unfit(value, path, "string")
+        raise _unfit(value, "string")
     return value
 
 
 def _bool(value: Any, path: str, notes: _Notes) -> bool:
     if not isinstance(value, bool):
-        raise _unfit(value, path, "bool")
+        raise _unfit(value, "bool")
     return value
 
 
@@ -238,7 +260,7 @@ def _integer(bits: int) -> Read:
 
     def read(value: Any, path: str, notes: _Notes) -> int:
         if type(value) is not int or not -bound <= value < bound:
-            raise _unfit(value, path, f"int{bits}", exact=True)
+            raise _unfit(value, f"int{bits}", exact=True)
         return value
 
     return read
@@ -246,7 +268,7 @@ def _integer(bits: int) -> Read:
 
 def _double(value: Any, path: str, notes: _Notes) -> float:
     if not isinstance(value, int | float) or isinstance(value, bool):
-        raise _unfit(value, path, "float64")
+        raise _unfit(value, "float64")
     return value
 
 
@@ -294,7 +316,7 @@ def _int_or_string(value: Any, path: str, notes: _Notes) -> int | str:
     if isinstance(value, str):
         return value
     if type(value) is not int or not -(1 << 31) <= value < 1 << 31:
-        raise _unfit(value, path, "int32", exact=True)
+        raise _unfit(value, "int32", exact=True)
     return value
 
 
@@ -332,8 +354,8 @@ def _go_name(type_name: str) -> str:
     return type_name.rpartition("/")[2]
 
 
-def _unfit(value: Any, path: str, wanted: str, exact: bool = False) -> _Mismatch:
+def _unfit(value: Any, wanted: str, exact: bool = False) -> _Unfit:
     kind = {bool: "bool", int: "number", float: "number", str: "string", list: "array", dict: "object"}[type(value)]
     if exact and kind == "number":
         kind = f"number {value}"
-    return _Mismatch(f"json: cannot unmarshal {kind} into Go struct field .{path} of type {wanted}")
+    return _Unfit(kind, wanted)
