@@ -111,11 +111,8 @@ def qualified_name(value: str) -> Problems:
     problems: list[str] = []
     prefix, slash, name = value.rpartition("/")
     if value.count("/") > 1:
-        return (
-            "a qualified name "
-            + _QUALIFIED_WRONG[:-1].replace("(e.g. ", "(e.g. ")
-            + ") with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')",
-        )
+        optional = "with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')"
+        return (f"a valid label key {_QUALIFIED_WRONG} {optional}",)
     if slash:
         if not prefix:
             problems.append("prefix part must be non-empty")
