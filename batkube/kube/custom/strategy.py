@@ -94,7 +94,7 @@ def _whole_numbers(value: Any) -> None:
     """1.0 is 1: as Go prints a number that it read without knowing its type."""
     entries = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
     for key, item in list(entries):
-        if isinstance(item, float) and item.is_integer():
+        if isinstance(item, float) and item.is_integer() and abs(item) < 1 << 63:
             value[key] = int(item)
         else:
             _whole_numbers(item)

@@ -10,6 +10,7 @@ from typing import Any
 import orjson
 
 from ..api import Api
+from ..apply.merge import DuplicateKey
 from ..conversion import to_served, to_stored
 from ..metadata import validate_changed, validate_new
 from ..names import path_segment
@@ -124,7 +125,10 @@ def store_changed(
     if not by_rules:
         managed = old["metadata"].get("managedFields")
     elif managed is None and ("managedFields" in old["metadata"] or options.names_manager):
-        managed = ownership.after_write(api, stored_as, current, new, sent, options.field_manager, subresource)
+        try:
+            managed = ownership.after_write(api, stored_as, current, new, sent, options.field_manager, subresource)
+        except DuplicateKey:  # two elements of one key have no owner of their own: all stays as it was
+            managed = old["metadata"].get("managedFields")
     if managed:
         new["metadata"]["managedFields"] = managed
     if new == old:
