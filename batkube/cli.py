@@ -19,10 +19,12 @@ from batkube.settings import (
     DEFAULT_EPOCH,
     DEFAULT_PATIENCE,
     DEFAULT_QUIET_PERIOD,
+    Clock,
     OnDeadlock,
     RunSettings,
     ServeSettings,
     StepSettings,
+    Timers,
 )
 
 Settings = TypeVar("Settings", bound=BaseModel)
@@ -46,6 +48,10 @@ SchedulerName = Annotated[
 DeadlockOption = Annotated[
     OnDeadlock,
     typer.Option("--on-deadlock", help="When nothing can ever happen again: fail, or reject the waiting jobs."),
+]
+ClockOption = Annotated[
+    Clock,
+    typer.Option(help="Clock of the scheduler: simulated (once, tree), real, or auto: simulated where that works."),
 ]
 QuietPeriod = Annotated[
     float,
@@ -93,6 +99,14 @@ def run(
         Path | None, typer.Option(help="Your KubeSchedulerConfiguration; only its connection part is ours.")
     ] = None,
     scheduler_name: SchedulerName = "default-scheduler",
+    clock: ClockOption = Clock.AUTO,
+    timers: Annotated[
+        Timers, typer.Option(help="Which of the scheduler's timers to stop at; see docs/time.md.")
+    ] = Timers.WINDOW,
+    determinism: Annotated[
+        bool,
+        typer.Option(help="Give the scheduler an environment in which it does the same each time (GOMAXPROCS=1 ...)."),
+    ] = True,
     simulator: Annotated[
         str,
         typer.Option(help="embedded, batsim (started here), or the endpoint at which a Batsim will call."),
@@ -125,12 +139,14 @@ def run(
             scheduler_binary=scheduler_binary,
             scheduler_config=scheduler_config,
             scheduler_name=scheduler_name,
+            clock=clock,
+            determinism=determinism,
             simulator=simulator,
             batsim_binary=batsim_binary,
             compute_sharing=enable_compute_sharing,
             seed=seed,
             epoch=epoch,
-            step=StepSettings(on_deadlock=on_deadlock, quiet_period=quiet_period, patience=patience),
+            step=StepSettings(on_deadlock=on_deadlock, quiet_period=quiet_period, patience=patience, timers=timers),
         )
     )
     raise typer.Exit(command.main(settings, verbosity=int(verbose) - int(quiet)))

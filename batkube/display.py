@@ -139,6 +139,8 @@ def summary(run: Run, simulation: Simulation | None, console: Console) -> None:
     table.add_row("scheduler at rest", f"seen {rest.observed} times" + (
         f", assumed after silence {rest.quiet_period} times" if rest.quiet_period else ""
     ))  # fmt: skip
+    clock = {"once": "simulated", "tree": "simulated", "real": "real"}[run.scheduler.clock]
+    table.add_row("scheduler's clock", clock if run.repeatable else f"{clock}: this may differ from run to run")
     table.add_row("fingerprint", (run.events_sha256 or "")[:16])
     console.print(table)
     for name, waiting in run.unserved.items():

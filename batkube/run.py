@@ -26,6 +26,7 @@ from batkube.bridge.time import SimulatedTime
 from batkube.clock.launch import Mode, launch
 from batkube.clock.launch import choose as choose_mode
 from batkube.clock.oracle import IdleOracle
+from batkube.clock.probe import means_for
 from batkube.clock.simulated import SimulatedClock
 from batkube.display import display, summary
 from batkube.kube.kubeconfig import write_kubeconfig
@@ -137,7 +138,7 @@ async def _run(settings: RunSettings, inputs: Inputs, *, quiet: bool) -> int:
             rest = RestOnRealClock(server, settings.step, process.pid if process else None)
         session = Session(
             out,
-            _manifest(settings, inputs, command),
+            _manifest(settings, inputs, command, mode),
             server,
             clock,
             settings.step,
@@ -162,15 +163,15 @@ async def _run(settings: RunSettings, inputs: Inputs, *, quiet: bool) -> int:
 
 def clock_mode(clock: Clock, command: Sequence[str]) -> Mode:
     """On which clock the scheduler shall live. Raises InputError where it cannot live on the one that was asked for."""
-    if not command:
-        return "real"
-    wanted: Mode = clock.value
-    why = cannot(wanted)
-    if why is None:
-        return choose_mode(command[0], wanted)
-    if clock is Clock.AUTO:
-        return "real"
-    raise InputError(f"--clock {clock.value}: {why}")
+    mode = choose_mode(command[0], clock.value) if command else "real"
+    if mode == "real":
+        return mode
+    means = means_for(mode)
+    if means.works:
+        return mode
+    if clock is not Clock.AUTO:
+        raise InputError(f"--clock {clock.value}: {means.detail}")
+    return "real"
 
 
 def launcher(clock: SimulatedClock | None, mode: Mode) -> Launch:
@@ -201,7 +202,7 @@ async def _simulator(settings: RunSettings, inputs: Inputs) -> Simulator:
             return Endpoint(endpoint)
 
 
-def _manifest(settings: RunSettings, inputs: Inputs, command: list[str]) -> Run:
+def _manifest(settings: RunSettings, inputs: Inputs, command: list[str], mode: Mode) -> Run:
     return Run(
         batkube=__version__,
         platform=input_file(settings.platform),
@@ -209,9 +210,12 @@ def _manifest(settings: RunSettings, inputs: Inputs, command: list[str]) -> Run:
         scheduler=Scheduler(
             kind=inputs.scheduler.kind,
             command=command,
+            clock=mode,
+            determinism=settings.determinism and bool(command),
             names=list(inputs.scheduler.names),
             log="scheduler.log" if command else None,
         ),
+        repeatable=mode != "real" and settings.determinism,
         simulator=settings.simulator,
         compute_sharing=settings.compute_sharing,
         seed=settings.seed,

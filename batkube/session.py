@@ -15,7 +15,7 @@ from batkube.bridge.errors import InputError, RunFailed
 from batkube.bridge.job_files import JobFiles
 from batkube.bridge.job_records import job_records
 from batkube.bridge.jobs import JobState
-from batkube.bridge.rest import SchedulersAtRest
+from batkube.bridge.rest import Rest
 from batkube.bridge.simulation import Simulation
 from batkube.bridge.step_loop import StepLoop
 from batkube.bridge.time import SimulatedTime
@@ -38,7 +38,7 @@ ERROR_DETAILS = "error.txt"
 class Session:
     """Plays one simulation on ``server`` and writes into the folder ``out``.
 
-    ``pid``: the scheduler's process where it was started here.
+    ``rest``: knows when the schedulers have nothing left to do; closed at the end.
     ``served``: the names that running schedulers go by, where they are known.
     """
 
@@ -50,9 +50,9 @@ class Session:
         clock: SimulatedTime,
         settings: StepSettings,
         *,
+        rest: Rest,
         scheduler_name: str,
         served: tuple[str, ...] | None,
-        pid: int | None = None,
         platform: Platform | None = None,
         files: JobFiles | None = None,
     ) -> None:
@@ -72,7 +72,7 @@ class Session:
             platform=platform,
             files=files,
         )
-        self._rest = SchedulersAtRest(server, settings, pid)
+        self._rest = rest
         run.write(out / "run.json")
 
     async def play(

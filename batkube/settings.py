@@ -24,6 +24,28 @@ class OnDeadlock(StrEnum):
     REJECT = "reject"
 
 
+class Clock(StrEnum):
+    """The clock of a scheduler that is started here."""
+
+    AUTO = "auto"
+    """Simulated where that can be done, else real."""
+    ONCE = "once"
+    """Simulated; enough for Go programs."""
+    TREE = "tree"
+    """Simulated; for all programs, and all that they start."""
+    REAL = "real"
+
+
+class Timers(StrEnum):
+    """Which timers of a scheduler on the simulated clock are stops of the simulation."""
+
+    LAZY = "lazy"
+    """All while pods wait, none else."""
+    WINDOW = "window"
+    """Those within some time after the last change while pods wait, and the five-minute flush."""
+    ALL = "all"
+
+
 class StepSettings(BaseModel):
     """How the step loop waits for a scheduler, in seconds of real time."""
 
@@ -38,6 +60,11 @@ class StepSettings(BaseModel):
     """How long a scheduler may stay busy with one event before the run fails."""
     startup_timeout: Annotated[float, Field(gt=0)] = 60.0
     """How long a scheduler may be busy before it asks for pods the first time."""
+    timers: Timers = Timers.WINDOW
+    timer_window: Annotated[float, Field(gt=0)] = 30.0
+    """Simulated seconds; see Timers.WINDOW."""
+    timer_step: Annotated[float, Field(ge=0)] = 0.0
+    """Simulated seconds between two stops at timers, at least."""
 
 
 class RunSettings(BaseModel):
@@ -53,6 +80,9 @@ class RunSettings(BaseModel):
     scheduler_binary: Path | None = None
     scheduler_config: Path | None = None
     scheduler_name: str = "default-scheduler"
+    clock: Clock = Clock.AUTO
+    determinism: bool = True
+    """Give Go programs an environment in which they do the same each time."""
     simulator: str = "embedded"
     batsim_binary: Path | None = None
     compute_sharing: bool = False

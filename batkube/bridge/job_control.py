@@ -15,7 +15,7 @@ from batkube.results.events import EventLog
 from batkube.results.pods import PodRecord
 
 JSON = dict[str, Any]
-Decision = messages.ExecuteJob | messages.RejectJob | messages.KillJob | messages.Notify
+Decision = messages.ExecuteJob | messages.RejectJob | messages.KillJob | messages.Notify | messages.CallMeLater
 
 SUCCESS = "COMPLETED_SUCCESSFULLY"
 WALLTIME_REACHED = "COMPLETED_WALLTIME_REACHED"

@@ -1,7 +1,7 @@
-"""Knowing that the schedulers have nothing left to do at this date.
+"""Knowing that the schedulers have nothing left to do at this date, where they live on the real clock.
 
 A scheduler that runs on this machine is observed: ours by its pid, a stranger by the pid at the other end of its
-connection. For one out of sight silence has to do, and the results say so.
+connection. For one out of sight silence has to do, and the results say so. Its timers are not known.
 """
 
 import asyncio
@@ -12,6 +12,8 @@ from typing import Protocol
 from batkube.bridge.errors import RunFailed
 from batkube.clock.oracle import IdleOracle
 from batkube.clock.peers import peer_pid
+from batkube.clock.quiet import QuietPeriod
+from batkube.clock.verdict import Verdict
 from batkube.kube.server import ApiServer
 from batkube.results.manifest import Rest as RestCounts
 from batkube.settings import StepSettings
@@ -27,14 +29,43 @@ as if it were done.
 
 
 class Rest(Protocol):
-    """What the step loop needs to know."""
+    """What the step loop needs to know of schedulers, and to tell them."""
+
+    counts: RestCounts
+    knows_timers: bool
+    """Whether ``next_timer`` tells all there is to tell."""
+
+    async def start(self) -> None:
+        """Return when a scheduler has started up and is at rest. Raises RunFailed where none does."""
+
+    async def advance(self, now: float) -> None:
+        """It is ``now`` (simulated seconds); return when what that wakes is at rest again. Raises RunFailed."""
 
     async def wait(self) -> None:
         """Return when the schedulers are at rest. Raises RunFailed where that cannot be established."""
 
+    def next_timer(self) -> float | None:
+        """The simulated second at which a scheduler at rest would wake up by itself; None where none will."""
 
-class SchedulersAtRest:
-    """Rest of the scheduler that was started here (``pid``), or else of all clients of the server."""
+    def close(self) -> None:
+        """Let go of what the observation holds open."""
+
+
+def not_at_rest(counts: RestCounts, verdict: Verdict, seconds: float) -> RunFailed:
+    """Rest could not be established: a time-out is no answer."""
+    counts.not_established += 1
+    return RunFailed(f"the scheduler did not come to rest within {seconds:g} s: {verdict.reason}")
+
+
+def has_asked_for_pods(server: ApiServer) -> bool:
+    """Whether somebody has listed or watched pods, as every scheduler does."""
+    return bool(server.requests["list", "pods"] or server.requests["watch", "pods"])
+
+
+class RestOnRealClock:
+    """Rest of the scheduler that was started here (``pid``), or else of all who watch pods."""
+
+    knows_timers = False
 
     def __init__(self, server: ApiServer, settings: StepSettings, pid: int | None) -> None:
         self.counts = RestCounts()
@@ -44,7 +75,6 @@ class SchedulersAtRest:
         self._oracle = IdleOracle(server)
         self._peers: dict[tuple[str, int], int | None] = {}
         """The process at the other end of each connection that watches pods; None for one out of sight."""
-        self._started = False
         if pid is not None:
             self._oracle.add(pid)
 
@@ -52,20 +82,30 @@ class SchedulersAtRest:
         """Let go of what the observation holds open."""
         self._oracle.close()
 
-    async def wait(self) -> None:
-        """Return when the schedulers are at rest; the first time only when one has started up."""
-        if not self._started:
-            await self._asked_for_pods()
-            await self._at_rest()
-            await self._silent(STARTUP_SILENCE)
-            self._started = True
+    async def start(self) -> None:
+        """Return when a scheduler has asked for pods, and has been silent for a moment."""
+        await self._asked_for_pods()
         await self._at_rest()
+        await self._silent(STARTUP_SILENCE)
+
+    async def advance(self, now: float) -> None:
+        """Nothing to do: nobody lives on the simulated clock."""
+
+    def next_timer(self) -> float | None:
+        """Not known."""
+        return None
+
+    async def wait(self) -> None:
+        """Return when the schedulers are at rest."""
+        await self._at_rest()
+        if self._in_sight():
+            self.counts.observed += 1
+            return
         while not self._in_sight():
-            if await self._silent(self._settings.quiet_period):
-                self.counts.quiet_period += 1
-                return
-            await self._at_rest()
-        self.counts.observed += 1
+            await self._silent(self._settings.quiet_period)
+            if not self._server.busy():
+                break
+        self.counts.quiet_period += 1
 
     async def _at_rest(self) -> None:
         """As far as it can be observed."""
@@ -75,9 +115,7 @@ class SchedulersAtRest:
             if verdict.idle:
                 return
             if not verdict.gone:
-                self.counts.not_established += 1
-                limit = f"{self._settings.rest_timeout:g} s"
-                raise RunFailed(f"the scheduler did not come to rest within {limit}: {verdict.reason}")
+                raise not_at_rest(self.counts, verdict, self._settings.rest_timeout)
             if self._pid is not None:
                 # Its end is told by whoever waits for the process, with exit code and last words.
                 await asyncio.Event().wait()
@@ -120,23 +158,17 @@ class SchedulersAtRest:
             self._oracle.remove(pid)
         self._peers.clear()
 
-    async def _silent(self, seconds: float) -> bool:
-        """Wait for ``seconds`` of real time without a request. False where requests come for longer than we wait."""
-        start = changed = time.monotonic()
-        count = self._server.requests.total()
-        while (now := time.monotonic()) - changed < seconds:
-            if now - start > self._settings.rest_timeout:
-                self.counts.not_established += 1
-                raise RunFailed(f"requests did not stop within {self._settings.rest_timeout:g} s")
-            await asyncio.sleep(min(POLL, seconds))
-            if self._server.requests.total() != count:
-                count, changed = self._server.requests.total(), time.monotonic()
-        return not self._server.busy()
+    async def _silent(self, seconds: float) -> None:
+        """Wait for ``seconds`` of real time without a request."""
+        quiet = QuietPeriod(self._server.requests.total, seconds)
+        verdict = await quiet.at_rest(timeout=self._settings.rest_timeout)
+        if not verdict.idle:
+            raise not_at_rest(self.counts, verdict, self._settings.rest_timeout)
 
     async def _asked_for_pods(self) -> None:
-        """Return when a scheduler has listed or watched pods. One started here must not idle without doing so."""
+        """Return when a scheduler has asked for pods. One started here must not idle without doing so."""
         start = busy = time.monotonic()
-        while not (self._server.requests["list", "pods"] or self._server.requests["watch", "pods"]):
+        while not has_asked_for_pods(self._server):
             await asyncio.sleep(POLL)
             if self._pid is None:
                 continue

@@ -1,6 +1,7 @@
 """One simulation: Batsim's messages change the cluster; what schedulers do to it becomes the replies."""
 
 import logging
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -19,6 +20,8 @@ from batkube.kube.server import ApiServer
 from batkube.results.events import EventLog
 
 log = logging.getLogger(__name__)
+
+ONE_MICROSECOND = 1e-6
 
 
 class Simulation:
@@ -53,6 +56,8 @@ class Simulation:
         self._served = served
         self._files = files or JobFiles()
         self._watch = PodWatch(server, self.control, self.cluster)
+        self.calls: list[float] = []
+        """Dates for which Batsim was asked to call."""
         self._static_jobs_to_come = True
         self._external_events_to_come = False
 
@@ -65,7 +70,18 @@ class Simulation:
     @property
     def expects_more(self) -> bool:
         """Whether Batsim has something to tell even if no waiting job is started."""
-        return not self.began or self._static_jobs_to_come or self._external_events_to_come or self.control.running > 0
+        return (
+            not self.began
+            or self._static_jobs_to_come
+            or self._external_events_to_come
+            or self.control.running > 0
+            or bool(self.calls)
+        )
+
+    @property
+    def unfinished(self) -> bool:
+        """Whether jobs are to come, wait or run."""
+        return self._static_jobs_to_come or self.control.running > 0 or bool(self.control.waiting())
 
     # What Batsim says
 
@@ -89,6 +105,8 @@ class Simulation:
                 self.gangs.resume()
             case messages.Notify():
                 self._notified(event.data)
+            case messages.RequestedCall():
+                self.calls = [date for date in self.calls if date > self.time.now + ONE_MICROSECOND]
             case messages.SimulationEnds():
                 self.over = True
                 self._events.write(self.time.now, "simulation_ends")
@@ -216,6 +234,15 @@ class Simulation:
         """All decisions since the last reply, dated now."""
         decisions, self.control.decisions = self.control.decisions, []
         return messages.Message(now=self.time.now, events=[*decisions])
+
+    def call_later(self, date: float) -> None:
+        """Let Batsim call at ``date``, unless it will by then. Dates go over the wire in microseconds."""
+        date = math.ceil(date * 1e6) / 1e6
+        if any(call <= date for call in self.calls):
+            return
+        self.calls.append(date)
+        data = messages.CallMeLaterData(timestamp=date)
+        self.control.decisions.append(messages.CallMeLater(timestamp=self.time.now, data=data))
 
     def warn(self, text: str) -> None:
         """Tell the user something that does not stop the run; the same text once."""

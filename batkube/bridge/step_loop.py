@@ -3,12 +3,13 @@
 import asyncio
 from collections.abc import Callable
 
-from batkube.batsim.messages import Message
+from batkube.batsim.messages import Message, RequestedCall
 from batkube.batsim.simulator import Simulator
 from batkube.bridge.errors import Stuck
 from batkube.bridge.jobs import Job
 from batkube.bridge.rest import Rest
 from batkube.bridge.simulation import Simulation
+from batkube.bridge.timers import TimerPolicy
 from batkube.settings import OnDeadlock, StepSettings
 
 EXPLAINED_JOBS = 5
@@ -34,6 +35,8 @@ class StepLoop:
         self._rest = rest
         self._settings = settings
         self._on_step = on_step
+        self._timers = TimerPolicy(settings.timers, settings.timer_window, settings.timer_step)
+        self._changed = 0.0
 
     async def run(self, first: Message | None = None) -> None:
         """Until Batsim says that the simulation ends. ``first``: a message received already.
@@ -42,10 +45,14 @@ class StepLoop:
         InputError, and the simulator's own errors.
         """
         simulation = self._simulation
+        await self._rest.start()
         while not simulation.over:
             message = first or await self._simulator.receive()
             first = None
+            await self._rest.advance(message.now)
             simulation.apply(message)
+            if not all(isinstance(event, RequestedCall) for event in message.events):
+                self._changed = simulation.time.now
             self._on_step()
             if not simulation.over:
                 await self._decide()
@@ -54,21 +61,40 @@ class StepLoop:
     async def _decide(self) -> None:
         """Let the scheduler react until it rests and nothing is left to do at this date."""
         await self._react()
+        self._stop_at_timers()
         while self._simulation.control.waiting() and not self._simulation.expects_more:
             if not (await self._stirs() or self._simulation.gangs.give_way() or self._simulation.gangs.resume()):
                 self._stuck()
             await self._react()
+            self._stop_at_timers()
 
     async def _react(self) -> None:
         await self._rest.wait()
         while self._simulation.settle():
+            self._changed = self._simulation.time.now
             await self._rest.wait()
+
+    def _stop_at_timers(self) -> None:
+        """Let Batsim call when the scheduler would wake up by itself, where that may change something."""
+        simulation = self._simulation
+        if not (self._rest.knows_timers and simulation.unfinished):
+            return
+        stop = self._timers.next_stop(
+            now=simulation.time.now,
+            changed=self._changed,
+            deadline=self._rest.next_timer(),
+            waiting=bool(self._served_and_waiting()),
+        )
+        if stop is not None:
+            simulation.call_later(stop)
+
+    def _served_and_waiting(self) -> list[Job]:
+        unserved = {job_id for jobs in self._simulation.unserved.values() for job_id in jobs}
+        return [job for job in self._simulation.control.waiting() if job.id not in unserved]
 
     async def _stirs(self) -> bool:
         """Whether the scheduler, though at rest, does something with the pods by itself before our patience ends."""
-        waiting = self._simulation.control.waiting()
-        unserved = {job_id for jobs in self._simulation.unserved.values() for job_id in jobs}
-        if all(job.id in unserved for job in waiting):
+        if self._rest.knows_timers or not self._served_and_waiting():
             return False
         try:
             await asyncio.wait_for(self._simulation.stirred(), self._settings.patience)

@@ -43,6 +43,9 @@ async def launch(
     if shutil.which(argv[0]) is None:
         raise LaunchError(f"cannot start {argv[0]}: no such program")
     chosen = "real" if clock is None else choose(argv[0], mode)
+    reason = missing() if chosen == "tree" else vdso.missing()
+    if reason and chosen != "real":
+        raise LaunchError(f"cannot give {argv[0]} the simulated clock: {reason}")
     try:
         if clock is None or chosen == "real":
             return Process(argv, env=env, stdout=stdout, cwd=cwd)
@@ -87,6 +90,8 @@ def choose(program: str, mode: Mode) -> Literal["once", "tree", "real"]:
     """What ``auto`` means for a program (a path, or a name on PATH)."""
     if mode != "auto":
         return mode
+    if vdso.missing():
+        return "real"
     found = shutil.which(program)
     if found is not None and is_go_program(Path(found)):
         return "once"

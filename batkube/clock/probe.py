@@ -1,11 +1,15 @@
-"""What of this machine the idle oracle can use, and what takes the place of what it can't."""
+"""What of this machine can be used to observe processes and to give them the clock, and what is done without it."""
 
 import platform
 import socket
 import subprocess
 import sys
 from dataclasses import dataclass
+from typing import Literal
 
+from batkube.clock import tree, vdso
+from batkube.clock.page import ClockPage
+from batkube.clock.ptrace import HeldProcess, let_parent_trace
 from batkube.clock.syscalls import WAITING
 from batkube.clock.tcp import Connection, SockDiag
 from batkube.clock.threads import counts_in_schedstat
@@ -13,7 +17,7 @@ from batkube.clock.threads import counts_in_schedstat
 
 @dataclass(frozen=True)
 class Means:
-    """One way to learn about processes."""
+    """One thing that the kernel may or may not let us do with processes."""
 
     name: str
     works: bool
@@ -22,10 +26,15 @@ class Means:
 
 
 def probe() -> list[Means]:
-    """Try each means of the idle oracle on this machine."""
+    """Try each means on this machine."""
     if sys.platform != "linux":
         return [Means("idle oracle", False, f"needs Linux, this is {sys.platform}: a quiet period has to do")]
-    return [_schedstat(), *_child(), _sock_diag()]
+    return [_schedstat(), *_child(), _sock_diag(), _clock_at_exec(), _wait_takeover()]
+
+
+def means_for(mode: Literal["once", "tree"]) -> Means:
+    """Whether a program can be started on the simulated clock in this mode."""
+    return _clock_at_exec() if mode == "once" else _wait_takeover()
 
 
 def _schedstat() -> Means:
@@ -87,3 +96,32 @@ def _sock_diag() -> Means:
     if far is None or far.sent != 1:
         return Means(name, False, f"the kernel does not tell how much was sent: {instead}")
     return Means(name, True, "compares what one end of a connection has sent with what the other has read")
+
+
+def _clock_at_exec() -> Means:
+    name, instead = "simulated clock", "schedulers keep the real clock"
+    if vdso.missing():
+        return Means(name, False, f"{vdso.missing()}: {instead}")
+    page = ClockPage(0)
+    try:
+        child = subprocess.Popen([sys.executable, "-S", "-c", ""], preexec_fn=let_parent_trace)
+        try:
+            with HeldProcess(child.pid) as held:
+                vdso.install(held, page.path)
+        finally:
+            child.kill()
+            child.wait()
+    except (OSError, subprocess.SubprocessError) as error:
+        return Means(name, False, f"ptrace: {error}: {instead}")
+    finally:
+        page.close()
+    return Means(name, True, "programs get it at exec (ptrace); enough for schedulers in Go")
+
+
+def _wait_takeover() -> Means:
+    name, instead = "wait takeover", "schedulers that are not Go programs keep the real clock"
+    try:
+        program = tree.program()
+    except OSError as error:
+        return Means(name, False, f"{error}: {instead}")
+    return Means(name, True, f"gives the simulated clock to programs of any kind ({program})")

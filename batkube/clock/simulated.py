@@ -14,17 +14,21 @@ from batkube.clock import go
 from batkube.clock.oracle import IdleOracle
 from batkube.clock.page import ClockPage
 from batkube.clock.tree import Helper
-from batkube.clock.verdict import Verdict
+from batkube.clock.verdict import Verdict, not_idle
 
 SECOND = 1_000_000_000
 NUDGE_AFTER = 0.01
 """Real seconds that processes work until the clock is nudged on, and between two nudges."""
-NUDGE = 100_000
+NUDGE = 1_000_000
 """Nanoseconds of simulated time, at first; twice as much after each ten, up to real speed.
 
 The Go runtime retries a lost preemption, and hands the CPU to another goroutine, by its clock alone: under one that
 stands still it can hang for good. A program that spins until time has passed gets through as well.
 """
+
+LIMITED_NUDGES = 100
+"""So many nudges of one reaction stop at the next known date: a second. A program that works on then gets its way, for
+it may hang otherwise."""
 
 
 class SimulatedClock:
@@ -59,9 +63,10 @@ class SimulatedClock:
     def set(self, now: float, *, limit: float | None = None) -> None:
         """Jump to ``now``, unless it is later already, and wake what is due.
 
-        ``limit`` is the next date that is known: nudges never lead beyond. The processes should be at rest.
+        ``limit`` is the next date that is known, if it is later: nudges stop there for a while (LIMITED_NUDGES). The
+        processes should be at rest.
         """
-        self._limit = None if limit is None else round(limit * SECOND)
+        self._limit = None if limit is None or limit <= now else round(limit * SECOND)
         step = round(now * SECOND) - self._elapsed()
         if step <= 0:
             return
@@ -83,7 +88,9 @@ class SimulatedClock:
             verdict = await self._oracle.at_rest(timeout=left, meanwhile=nudge)
             if verdict.idle and self._stops() != stops:
                 # A helper had to do with its processes meanwhile: the end of a child may be on its way to the parent.
-                continue
+                if timeout is None or time.monotonic() < start + timeout:
+                    continue
+                return not_idle("held", "a process is being held by the helper that takes over waits")
             if not (verdict.idle and self._poke_again):
                 return verdict
             self._poke_again = False
@@ -114,8 +121,8 @@ class SimulatedClock:
     def _elapsed(self) -> int:
         return self.page.monotonic - self._start
 
-    def _move_on(self, step: int) -> None:
-        if self._limit is not None:
+    def _move_on(self, step: int, *, limited: bool) -> None:
+        if limited and self._limit is not None:
             step = min(step, self._limit - self._elapsed())
         if step > 0:
             self.page.advance(step)
@@ -136,5 +143,6 @@ class _Nudge:
         now = time.monotonic()
         if now >= self._next:
             self._next = now + NUDGE_AFTER
-            self._move_on(min(NUDGE << min(self._count // 10, 20), round(NUDGE_AFTER * SECOND)))
+            step = min(NUDGE << min(self._count // 10, 20), round(NUDGE_AFTER * SECOND))
+            self._move_on(step, limited=self._count < LIMITED_NUDGES)
             self._count += 1

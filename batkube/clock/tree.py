@@ -2,14 +2,13 @@
 
 import hashlib
 import os
-import platform
 import socket
 import subprocess
 from pathlib import Path
 from typing import NamedTuple
 
+from batkube.clock import vdso
 from batkube.clock.native.build import build_tree, compiler
-from batkube.clock.vdso import IMAGE
 
 SOURCES = [Path(__file__).parent / "native" / name for name in ("tree.c", "clock_page.h")]
 PATIENCE = 5.0
@@ -42,7 +41,7 @@ class Helper:
 
     def command(self, page: str, argv: list[str]) -> list[str]:
         """The command line that runs ``argv`` under the helper. Raises OSError where that cannot be built."""
-        return [str(program()), page, str(IMAGE), str(self.theirs.fileno()), str(self.tells_ready), *argv]
+        return [str(program()), page, str(vdso.IMAGE), str(self.theirs.fileno()), str(self.tells_ready), *argv]
 
     @property
     def descriptors(self) -> tuple[int, int]:
@@ -105,11 +104,9 @@ def program() -> Path:
 
 def missing() -> str:
     """Why there is no helper on this machine; empty where there is one or it can be built."""
-    if platform.system() != "Linux" or platform.machine() != "x86_64":
-        return f"needs Linux on x86_64, this is {platform.system()} on {platform.machine()}"
-    if not _cached().exists() and compiler() is None:
+    if not vdso.missing() and not _cached().exists() and compiler() is None:
         return "needs a C compiler ($CC, gcc or cc) to be built"
-    return ""
+    return vdso.missing()
 
 
 def _cached() -> Path:

@@ -1,6 +1,7 @@
 """The stand-in vDSO: the code that gives a process the clock page's time instead of the kernel's."""
 
 import os
+import platform
 import struct
 from functools import cache
 from pathlib import Path
@@ -21,6 +22,13 @@ _AT_FDCWD = -100
 def image() -> bytes:
     """Its code, without relocations: it works wherever it is mapped, right above the two clock pages."""
     return IMAGE.read_bytes()
+
+
+def missing() -> str:
+    """Why no program of this machine can be given it; empty where programs can."""
+    if platform.system() != "Linux" or platform.machine() != "x86_64":
+        return f"needs Linux on x86_64, this is {platform.system()} on {platform.machine()}"
+    return ""
 
 
 def install(process: HeldProcess, page: str) -> None:

@@ -44,6 +44,10 @@ class Scheduler(BaseModel):
 
     kind: str
     command: list[str] = []
+    clock: str = "real"
+    """``once`` and ``tree``: the simulated one; ``real``."""
+    determinism: bool = False
+    """Whether its environment makes it do the same each time."""
     names: list[str] = []
     log: str | None = None
 
@@ -73,6 +77,8 @@ class Run(BaseModel):
     unserved: dict[str, list[str]] = {}
     """Scheduler names that pods ask for and nobody answers to, with their jobs."""
     rest: Rest = Field(default_factory=Rest)
+    repeatable: bool = False
+    """Whether the same run would give the same bytes, as far as batkube knows: on the real clock it may not."""
     warnings: list[str] = []
     events: int = 0
     events_sha256: str | None = None

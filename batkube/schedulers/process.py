@@ -1,27 +1,42 @@
 """A scheduler under test as a process of ours: started, watched, ended, never left behind."""
 
-import asyncio
-import ctypes
 import os
 import signal
-import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
-from typing import IO
-
-_PR_SET_PDEATHSIG = 1
-GRACE = 5.0
-"""Real seconds between SIGTERM and SIGKILL."""
+from typing import IO, Protocol
 
 
 class SchedulerError(Exception):
     """The scheduler cannot be started. The text says which program and why."""
 
 
-class SchedulerProcess:
-    """A running scheduler, in a session of its own, its output in a file."""
+class Process(Protocol):
+    """A process, in a session of its own."""
 
-    def __init__(self, name: str, process: asyncio.subprocess.Process, log: Path) -> None:
+    @property
+    def pid(self) -> int:
+        """Of the program that was started."""
+
+    @property
+    def returncode(self) -> int | None:
+        """None while it runs; negative for a signal."""
+
+    async def wait(self) -> int:
+        """Wait for its end; the exit code."""
+
+    async def stop(self) -> int:
+        """End it and all in its session, by force after a while; wait for its end."""
+
+
+Launch = Callable[[Sequence[str], Mapping[str, str], IO[bytes]], Awaitable[Process]]
+"""Starts a command with an environment and an output; on which clock is its business. Raises OSError."""
+
+
+class SchedulerProcess:
+    """A running scheduler, its output in a file."""
+
+    def __init__(self, name: str, process: Process, log: Path) -> None:
         self.name = name
         """What a user calls it."""
         self.log = log
@@ -29,30 +44,18 @@ class SchedulerProcess:
 
     @classmethod
     async def start(
-        cls, name: str, command: Sequence[str], *, log: Path, env: Mapping[str, str] | None = None
+        cls, name: str, command: Sequence[str], *, log: Path, env: Mapping[str, str], launch: Launch
     ) -> "SchedulerProcess":
         """Run ``command`` with ``env`` added to our environment, its output going to the file ``log``.
 
-        It ends when we end, even by SIGKILL (Linux). Raises SchedulerError.
+        Raises SchedulerError.
         """
         try:
             with log.open("wb") as output:
-                process = await cls._spawn(command, output, env or {})
+                process = await launch(command, {**os.environ, **env}, output)
         except OSError as error:
             raise SchedulerError(f"cannot start the scheduler {name}: {error}") from None
         return cls(name, process, log)
-
-    @staticmethod
-    async def _spawn(command: Sequence[str], output: IO[bytes], env: Mapping[str, str]) -> asyncio.subprocess.Process:
-        return await asyncio.create_subprocess_exec(
-            *command,
-            stdin=asyncio.subprocess.DEVNULL,
-            stdout=output,
-            stderr=asyncio.subprocess.STDOUT,
-            env={**os.environ, **env},
-            start_new_session=True,
-            preexec_fn=_end_with_parent if sys.platform == "linux" else None,
-        )
 
     @property
     def pid(self) -> int:
@@ -89,23 +92,5 @@ class SchedulerProcess:
         return last if len(last) <= length else last[: length - 3] + "..."
 
     async def stop(self) -> None:
-        """End it and all it started: SIGTERM to its session, SIGKILL to what is left after GRACE seconds."""
-        self._signal(signal.SIGTERM)
-        try:
-            await asyncio.wait_for(self._process.wait(), GRACE)
-        except TimeoutError:
-            pass
-        finally:
-            self._signal(signal.SIGKILL)
-        await self._process.wait()
-
-    def _signal(self, number: signal.Signals) -> None:
-        # The leader's pid stays the session's as long as any of its processes lives.
-        try:
-            os.killpg(self.pid, number)
-        except (ProcessLookupError, PermissionError):
-            return
-
-
-def _end_with_parent() -> None:
-    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
+        """End it and all it started."""
+        await self._process.stop()

@@ -9,10 +9,14 @@ from pathlib import Path
 from typing import Any
 
 from batkube.schedulers import kube_scheduler
-from batkube.schedulers.process import SchedulerProcess
+from batkube.schedulers.process import Launch, SchedulerProcess
 
 PLACEHOLDERS = ("kubeconfig", "server", "port")
 """What ``{...}`` may stand for in the command of a scheduler of the user's own."""
+
+DETERMINISM = {"GOMAXPROCS": "1", "GODEBUG": "randautoseed=0", "PYTHONHASHSEED": "0"}
+"""An environment in which a program does the same each time: one Go thread at a time (slower where it has work for
+several), and the same pseudo-random numbers (``math/rand``, Python's sets) in each run."""
 
 
 class SchedulerChoiceError(ValueError):
@@ -56,10 +60,14 @@ class SchedulerUnderTest:
             words = [word.replace("{" + name + "}", value) for word in words]
         return words
 
-    async def start(self, command: Sequence[str], access: Access, log: Path) -> SchedulerProcess:
+    async def start(
+        self, command: Sequence[str], access: Access, log: Path, launch: Launch, *, determinism: bool
+    ) -> SchedulerProcess:
         """Run it, its output going to ``log``. Raises SchedulerError."""
         env = {"KUBECONFIG": str(access.kubeconfig), "PYTHONUNBUFFERED": "1"}
-        return await SchedulerProcess.start(self.kind, command, log=log, env=env)
+        if determinism:
+            env |= DETERMINISM
+        return await SchedulerProcess.start(self.kind, command, log=log, env=env, launch=launch)
 
 
 def choose(

@@ -11,6 +11,7 @@ from batkube.batsim.platform import read_platform
 from batkube.batsim.workload import parse_workload
 from batkube.bridge.errors import Stuck
 from batkube.bridge.jobs import JobState
+from batkube.bridge.rest import RestOnRealClock
 from batkube.bridge.simulation import Simulation
 from batkube.bridge.step_loop import StepLoop
 from batkube.bridge.time import SimulatedTime
@@ -54,11 +55,18 @@ class World:
         """To the end, with ``schedule`` doing what it likes each time the scheduler may react."""
         world = self
 
-        class Scheduler:
+        class Scheduler(RestOnRealClock):
+            async def start(self) -> None:
+                """It is there already."""
+
             async def wait(self) -> None:
                 await schedule(world)
 
-        await StepLoop(self.simulator, self.simulation, Scheduler(), settings).run()
+        rest = Scheduler(self.server, settings, pid=None)
+        try:
+            await StepLoop(self.simulator, self.simulation, rest, settings).run()
+        finally:
+            rest.close()
 
     def waiting(self) -> list[JSON]:
         return [pod for pod in self.server.list("pods") if not pod["spec"].get("nodeName")]
@@ -234,7 +242,7 @@ async def test_a_scheduler_that_does_nothing_is_found_out(tmp_path: Path, on_dea
 
 
 async def test_priorities_are_priority_classes(tmp_path: Path) -> None:
-    jobs = [{"id": "a", "priority": 1000}, {"id": "b", "priority": -5}, {"id": "c"}]
+    jobs: list[JSON] = [{"id": "a", "priority": 1000}, {"id": "b", "priority": -5}, {"id": "c"}]
     world = World(tmp_path, [1, 1, 1], delays(*jobs))
     seen: dict[str, int] = {}
 

@@ -54,8 +54,9 @@ def start_python() -> Iterator[StartPython]:
             os.killpg(process.pid, signal.SIGKILL)
         process.wait()
         for stream in (process.stdin, process.stdout):
-            with suppress(OSError):
-                stream.close()
+            if stream is not None:
+                with suppress(OSError):
+                    stream.close()
 
 
 def line(process: "subprocess.Popen[bytes]") -> str:

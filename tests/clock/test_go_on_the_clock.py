@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -33,7 +34,7 @@ async def clock(oracle: IdleOracle) -> AsyncIterator[SimulatedClock]:
 
 async def play(program: Path, clock: SimulatedClock, oracle: IdleOracle, out: Path) -> tuple[list[str], list[float]]:
     """Run a program to its end, jumping from deadline to deadline; what it printed, and the jumps."""
-    jumps = []
+    jumps: list[float] = []
     with out.open("wb") as file:
         process = await launch([str(program)], clock=clock, stdout=file)
     try:
@@ -117,7 +118,7 @@ async def test_a_thread_that_was_awake_during_the_jump_is_poked_again(
     clock: SimulatedClock, oracle: IdleOracle, started: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await clock.at_rest(timeout=20)
-    pokes = []
+    pokes: list[Any] = []
     monkeypatch.setattr(go, "poke", pokes.append)
     monkeypatch.setattr(oracle, "untouched", lambda: True)
     clock.set(1.0)
@@ -154,11 +155,22 @@ async def test_without_nudges_it_never_comes_to_rest(
 
 
 @spinning
-async def test_nudges_stop_at_the_next_known_date(clock: SimulatedClock, started: Path) -> None:
+async def test_nudges_stop_at_the_next_known_date_for_a_while(
+    clock: SimulatedClock, started: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     clock.set(0.001, limit=0.005)
     assert not (await clock.at_rest(timeout=0.5)).idle
     nanosecond = 1e-9
     assert clock.now == pytest.approx(0.005, abs=clock.page.reads * nanosecond)
+    monkeypatch.setattr(simulated, "LIMITED_NUDGES", 5)  # a program in need of time must not hang for good
+    assert (await clock.at_rest(timeout=20)).gone
+    assert clock.now > 0.05
+
+
+@spinning
+async def test_a_limit_in_the_past_is_none(clock: SimulatedClock, started: Path) -> None:
+    clock.set(0.001, limit=0.001)
+    assert (await clock.at_rest(timeout=20)).gone
 
 
 async def test_the_clock_never_goes_back(clock: SimulatedClock) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from batkube.clock.elf import is_go_program
-from batkube.clock.launch import LaunchError, choose, launch
+from batkube.clock.launch import LaunchError, Mode, choose, launch
 from batkube.clock.oracle import IdleOracle
 from batkube.clock.simulated import SimulatedClock
 from batkube.clock.tree import missing
@@ -53,7 +53,7 @@ async def test_exit_codes_signals_and_environment(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("mode", ["real", "once", "tree"])
-async def test_a_program_that_is_not_there_is_named(server: Server, mode) -> None:  # noqa: F811
+async def test_a_program_that_is_not_there_is_named(server: Server, mode: Mode) -> None:  # noqa: F811
     clock = SimulatedClock(0.0, IdleOracle(server))
     with pytest.raises(LaunchError, match=r"cannot start /nonexistent/scheduler: no such program"):
         await launch(["/nonexistent/scheduler"], clock=clock, mode=mode)

@@ -4,7 +4,9 @@ import asyncio
 import random
 import subprocess
 import sys
+from collections.abc import Coroutine
 from pathlib import Path
+from typing import Any
 
 import pytest
 import uvloop
@@ -54,7 +56,7 @@ async def rounds(command: list[str | Path], kinds: tuple[str, ...], count: int, 
     return false, missed
 
 
-def run(loop: str, coroutine) -> tuple[int, int]:
+def run(loop: str, coroutine: Coroutine[Any, Any, tuple[int, int]]) -> tuple[int, int]:
     factory = uvloop.new_event_loop if loop == "uvloop" else None
     with asyncio.Runner(loop_factory=factory) as runner:
         return runner.run(coroutine)

@@ -81,8 +81,8 @@ def test_a_running_pod_and_its_restarts() -> None:
 
 
 def test_the_word_for_a_pods_state() -> None:
-    ended = {"terminated": {"exitCode": 137, "signal": 9}}
-    completed = {"terminated": {"exitCode": 0, "reason": "Completed"}}
+    ended: dict[str, Any] = {"terminated": {"exitCode": 137, "signal": 9}}
+    completed: dict[str, Any] = {"terminated": {"exitCode": 0, "reason": "Completed"}}
     assert pod({"phase": "Failed", "reason": "DeadlineExceeded"})["Status"] == "DeadlineExceeded"
     assert pod({"phase": "Failed", "containerStatuses": [state("c0", **ended)]})["Status"] == "Signal:9"
     assert pod({"phase": "Succeeded", "containerStatuses": [state("c0", **completed)]})["Status"] == "Completed"
@@ -93,7 +93,7 @@ def test_the_word_for_a_pods_state() -> None:
 
 
 def test_a_pod_with_a_ready_container_beside_a_completed_one_runs() -> None:
-    completed = {"terminated": {"exitCode": 0, "reason": "Completed"}}
+    completed: dict[str, Any] = {"terminated": {"exitCode": 0, "reason": "Completed"}}
     statuses = [state("c0", **completed), state("c1", True, running={})]
     ready = [{"type": "Ready", "status": "True"}]
     assert pod({"phase": "Running", "containerStatuses": statuses, "conditions": ready}, 2)["Status"] == "Running"

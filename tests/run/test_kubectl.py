@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -32,7 +33,7 @@ spec:
 @pytest.fixture
 def cluster(serve: Callable[..., Serve], tmp_path: Path) -> Iterator[Serve]:
     """A server on which a simulation is under way: 16 nodes, and a job whose pod nobody places."""
-    server = serve("--patience", "600")
+    server = serve("--patience", "600", "--platform", str(PLATFORM))
     workload = tmp_path / "w.json"
     job = {"id": "waits", "subtime": 0, "res": 1, "profile": "p", "scheduler": "nobody"}
     workload.write_text(
@@ -63,7 +64,7 @@ def kubectl(
 def table(text: str) -> list[dict[str, str]]:
     """What kubectl prints, row by row; columns are where the header has them."""
     header, *lines = text.splitlines()
-    names = header.split()
+    names = re.split(r" {2,}", header.strip())
     starts = [header.index(name) for name in names] + [None]
     return [
         {name: line[begin:end].strip() for name, begin, end in zip(names, starts, starts[1:], strict=False)}

@@ -73,7 +73,7 @@ def test_room_comes_back_when_a_pod_ends() -> None:
 
 def test_a_gang_is_placed_whole_or_not_at_all() -> None:
     policy = fifo(node("a", cpu="1"), node("b", cpu="1"))
-    gang = {"annotations": {"batkube.io/gang-size": "3"}, "labels": {"batkube.io/job": "g"}}
+    gang: JSON = {"annotations": {"batkube.io/gang-size": "3"}, "labels": {"batkube.io/job": "g"}}
     for index in range(3):
         policy.pod_event("ADDED", pod(f"g-{index}", **gang))
     assert decisions(policy) == []
@@ -83,7 +83,7 @@ def test_a_gang_is_placed_whole_or_not_at_all() -> None:
 
 def test_a_gang_waits_for_its_last_pod() -> None:
     policy = fifo(node("a"))
-    gang = {"annotations": {"batkube.io/gang-size": "2"}, "labels": {"batkube.io/job": "g"}}
+    gang: JSON = {"annotations": {"batkube.io/gang-size": "2"}, "labels": {"batkube.io/job": "g"}}
     policy.pod_event("ADDED", pod("g-0", **gang))
     assert decisions(policy) == []
     policy.pod_event("ADDED", pod("g-1", **gang))

@@ -1,0 +1,75 @@
+"""Rest of a scheduler that lives on the simulated clock: it is observed, and its timers are known."""
+
+import asyncio
+
+from batkube.bridge.errors import RunFailed
+from batkube.bridge.rest import has_asked_for_pods, not_at_rest
+from batkube.clock.simulated import SimulatedClock
+from batkube.kube.server import ApiServer
+from batkube.results.manifest import Rest as RestCounts
+from batkube.settings import StepSettings
+
+LEAD = 60.37
+"""Simulated seconds that a scheduler has for starting up, before the simulation begins at 0.
+
+No whole number: a scheduler counts its ticks (each second, say) from its start, and events are often dated at whole
+seconds. A tick due within the next millisecond keeps the Go runtime awake, which waits for whole milliseconds only.
+"""
+STARTUP_SILENCE = 2.0
+"""Simulated seconds without a request after which a scheduler has started up."""
+
+
+class RestOnSimulatedClock:
+    """Rest of the processes that were started on ``clock``, which shows LEAD at simulated second 0."""
+
+    knows_timers = True
+
+    def __init__(self, server: ApiServer, settings: StepSettings, clock: SimulatedClock) -> None:
+        self.counts = RestCounts()
+        self._server = server
+        self._settings = settings
+        self._clock = clock
+
+    def close(self) -> None:
+        """The clock belongs to whoever started the processes."""
+
+    async def start(self) -> None:
+        """Follow the scheduler's timers until it has asked for pods and says nothing more for a moment of its time."""
+        requests, silent_since = 0, 0.0
+        while True:
+            await self._at_rest()
+            if self._server.requests.total() != requests:
+                requests, silent_since = self._server.requests.total(), self._clock.now
+            asked = has_asked_for_pods(self._server)
+            deadline = self._clock.next_deadline()
+            if asked and (deadline is None or deadline > min(silent_since + STARTUP_SILENCE, LEAD)):
+                break
+            if deadline is None:
+                raise RunFailed("the scheduler has not asked for pods, and waits for something that will not come")
+            if deadline > LEAD:
+                raise RunFailed(f"the scheduler has not asked for pods within {LEAD:g} s of its own time")
+            self._clock.set(deadline)
+        await self.advance(0.0)
+
+    async def advance(self, now: float) -> None:
+        """It is ``now``: timers that are due fire, before the events of this date are told."""
+        self._clock.set(LEAD + now)
+        await self._at_rest()
+
+    async def wait(self) -> None:
+        """Return when the scheduler is at rest."""
+        await self._at_rest()
+        self.counts.observed += 1
+
+    def next_timer(self) -> float | None:
+        """The simulated second at which it would wake up by itself."""
+        deadline = self._clock.next_deadline()
+        return None if deadline is None else deadline - LEAD
+
+    async def _at_rest(self) -> None:
+        verdict = await self._clock.at_rest(timeout=self._settings.rest_timeout)
+        if verdict.gone:
+            # Its end is told by whoever waits for the process, with exit code and last words.
+            await asyncio.Event().wait()
+        if not verdict.idle:
+            raise not_at_rest(self.counts, verdict, self._settings.rest_timeout)

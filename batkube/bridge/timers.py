@@ -1,0 +1,43 @@
+"""At which of the scheduler's own timers the simulation stops.
+
+A scheduler at rest wakes up by itself: back-off, flushes, polling. Each stop costs real time, and most change nothing.
+"""
+
+from dataclasses import dataclass
+
+from batkube.settings import Timers
+
+SOONEST = 1e-3
+"""Simulated seconds: Batsim refuses a CALL_ME_LATER that is past when it handles it, some latencies after our reply."""
+FLUSH = 300.0
+"""kube-scheduler tries a pod again that it has held for unschedulable for so long (five minutes by default) ..."""
+FLUSH_PERIOD = 30.0
+"""... and looks for such pods that often."""
+
+
+@dataclass(frozen=True)
+class TimerPolicy:
+    """``window``: simulated seconds after the last change for which timers are followed while pods wait.
+
+    It should be longer than all back-offs of a pod together (25 s for kube-scheduler: 1, 2, 4, 8 and 10).
+    """
+
+    timers: Timers
+    window: float
+    step: float = 0.0
+    """Simulated seconds between two stops, at least."""
+
+    def next_stop(self, *, now: float, changed: float, deadline: float | None, waiting: bool) -> float | None:
+        """When to stop next, if nothing happens before; None: not at all.
+
+        ``changed``: when something last happened. ``deadline``: when the scheduler would wake up by itself.
+        ``waiting``: whether pods wait for it.
+        """
+        if deadline is None or not (waiting or self.timers is Timers.ALL):
+            return None
+        stop = max(deadline, now + max(self.step, SOONEST))
+        if self.timers is not Timers.WINDOW or stop <= changed + self.window:
+            return stop if stop <= changed + FLUSH + FLUSH_PERIOD + self.window else None
+        if stop < changed + FLUSH:
+            return changed + FLUSH
+        return stop if stop <= changed + FLUSH + FLUSH_PERIOD + self.window else None
