@@ -102,7 +102,7 @@ def run(
     clock: ClockOption = Clock.AUTO,
     timers: Annotated[
         Timers, typer.Option(help="Which of the scheduler's timers to stop at; see docs/time.md.")
-    ] = Timers.WINDOW,
+    ] = Timers.AUTO,
     determinism: Annotated[
         bool,
         typer.Option(help="Give the scheduler an environment in which it does the same each time (GOMAXPROCS=1 ...)."),

@@ -36,7 +36,7 @@ from batkube.schedulers.kube_scheduler import ConfigError
 from batkube.schedulers.process import Launch, Process, SchedulerError
 from batkube.schedulers.under_test import Access, SchedulerChoiceError, SchedulerUnderTest, choose
 from batkube.session import BAD_INPUT, FAILED, Session
-from batkube.settings import Clock, RunSettings
+from batkube.settings import Clock, RunSettings, Timers
 from batkube.simulator.embedded import EmbeddedSimulator
 from batkube.supervision import interruptible, until_dead, until_interrupted
 
@@ -98,6 +98,9 @@ def read_inputs(settings: RunSettings) -> Inputs:
 
 
 async def _run(settings: RunSettings, inputs: Inputs, *, quiet: bool) -> int:
+    if settings.step.timers is Timers.AUTO:
+        timers = Timers.EVENTS if inputs.scheduler.kind == "kube-scheduler" else Timers.WINDOW
+        settings = settings.model_copy(update={"step": settings.step.model_copy(update={"timers": timers})})
     out = settings.out
     out.mkdir(parents=True, exist_ok=True)
     clock = SimulatedTime(settings.epoch)
@@ -150,7 +153,11 @@ async def _run(settings: RunSettings, inputs: Inputs, *, quiet: bool) -> int:
         )
         server.app.include_router(router(server, lambda: session.simulation))
         shown = display(session.simulation, sum(len(w.jobs) for w in inputs.workloads.values()), quiet=quiet)
-        watches = [until_interrupted(asked)] + ([until_dead(process)] if process else [])
+        watches = [until_interrupted(asked)]
+        if process:
+            watches.append(until_dead(process))
+        if isinstance(simulator, BatsimProcess):
+            watches.append(simulator.until_dead())
         try:
             exit_code = await session.play(simulator, *watches, on_step=shown.update)
         finally:
@@ -215,10 +222,16 @@ def _manifest(settings: RunSettings, inputs: Inputs, command: list[str], mode: M
             names=list(inputs.scheduler.names),
             log="scheduler.log" if command else None,
         ),
-        repeatable=mode != "real" and settings.determinism,
+        repeatable=settings.determinism
+        and (mode == "tree" or (mode == "once" and settings.step.timers is Timers.EVENTS)),
         simulator=settings.simulator,
         compute_sharing=settings.compute_sharing,
         seed=settings.seed,
         epoch=settings.epoch,
         settings=settings.step.model_dump(mode="json"),
     )
+
+
+def _repeatable(mode: Mode, timers: Timers) -> bool:
+    """Whether runs in this mode gave the same bytes each time when it was tried (docs/time.md)."""
+    return mode == "tree" or (mode == "once" and timers is Timers.EVENTS)

@@ -39,6 +39,10 @@ class Clock(StrEnum):
 class Timers(StrEnum):
     """Which timers of a scheduler on the simulated clock are stops of the simulation."""
 
+    AUTO = "auto"
+    """EVENTS for kube-scheduler, which acts on events, WINDOW for all others, which may poll."""
+    EVENTS = "events"
+    """None as long as events are to come; then as WINDOW."""
     LAZY = "lazy"
     """All while pods wait, none else."""
     WINDOW = "window"
@@ -60,8 +64,8 @@ class StepSettings(BaseModel):
     """How long a scheduler may stay busy with one event before the run fails."""
     startup_timeout: Annotated[float, Field(gt=0)] = 60.0
     """How long a scheduler may be busy before it asks for pods the first time."""
-    timers: Timers = Timers.WINDOW
-    timer_window: Annotated[float, Field(gt=0)] = 30.0
+    timers: Timers = Timers.AUTO
+    timer_window: Annotated[float, Field(gt=0)] = 20.0
     """Simulated seconds; see Timers.WINDOW."""
     timer_step: Annotated[float, Field(ge=0)] = 0.0
     """Simulated seconds between two stops at timers, at least."""

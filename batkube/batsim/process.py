@@ -10,7 +10,7 @@ import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO
+from typing import IO, NoReturn
 
 from batkube.batsim.endpoint import Endpoint
 from batkube.batsim.errors import SimulatorDied, SimulatorError
@@ -152,6 +152,13 @@ class BatsimProcess:
             for task in (message, death):
                 task.cancel()
             await asyncio.gather(message, death, return_exceptions=True)
+
+    async def until_dead(self) -> NoReturn:
+        """Raise SimulatorDied as soon as the process ends before the simulation has."""
+        exit_code = await self._process.wait()
+        if self._over:
+            await asyncio.Event().wait()
+        raise SimulatorDied("Batsim", exit_code, self.last_lines())
 
     async def send(self, reply: Message) -> None:
         """Answer the message received last."""

@@ -84,6 +84,7 @@ class StepLoop:
             changed=self._changed,
             deadline=self._rest.next_timer(),
             waiting=bool(self._served_and_waiting()),
+            more_to_come=simulation.expects_more,
         )
         if stop is not None:
             simulation.call_later(stop)

@@ -19,7 +19,7 @@ FLUSH_PERIOD = 30.0
 class TimerPolicy:
     """``window``: simulated seconds after the last change for which timers are followed while pods wait.
 
-    It should be longer than all back-offs of a pod together (25 s for kube-scheduler: 1, 2, 4, 8 and 10).
+    It should be longer than the longest back-off of a pod (10 s for kube-scheduler).
     """
 
     timers: Timers
@@ -27,17 +27,22 @@ class TimerPolicy:
     step: float = 0.0
     """Simulated seconds between two stops, at least."""
 
-    def next_stop(self, *, now: float, changed: float, deadline: float | None, waiting: bool) -> float | None:
+    def next_stop(
+        self, *, now: float, changed: float, deadline: float | None, waiting: bool, more_to_come: bool = False
+    ) -> float | None:
         """When to stop next, if nothing happens before; None: not at all.
 
         ``changed``: when something last happened. ``deadline``: when the scheduler would wake up by itself.
-        ``waiting``: whether pods wait for it.
+        ``waiting``: whether pods wait for it. ``more_to_come``: whether events are.
         """
         if deadline is None or not (waiting or self.timers is Timers.ALL):
             return None
+        if self.timers is Timers.EVENTS and more_to_come:
+            return None
         stop = max(deadline, now + max(self.step, SOONEST))
-        if self.timers is not Timers.WINDOW or stop <= changed + self.window:
+        if self.timers in (Timers.LAZY, Timers.ALL):
             return stop if stop <= changed + FLUSH + FLUSH_PERIOD + self.window else None
-        if stop < changed + FLUSH:
-            return changed + FLUSH
-        return stop if stop <= changed + FLUSH + FLUSH_PERIOD + self.window else None
+        if stop <= changed + self.window:
+            return stop
+        # Two stops for the flush: when pods are old enough, and when it is sure to have been looked for them.
+        return next((date for date in (changed + FLUSH, changed + FLUSH + FLUSH_PERIOD) if stop <= date), None)

@@ -26,8 +26,8 @@ def test_back_off_is_followed_while_pods_wait(policy: TimerPolicy) -> None:
 
 def test_the_window_ends_some_time_after_the_last_change_and_the_flush_is_honoured() -> None:
     assert WINDOW.next_stop(now=130, changed=100, deadline=131, waiting=True) == 100 + FLUSH
-    assert WINDOW.next_stop(now=400, changed=100, deadline=401, waiting=True) == 401
-    assert WINDOW.next_stop(now=461, changed=100, deadline=462, waiting=True) is None
+    assert WINDOW.next_stop(now=400, changed=100, deadline=401, waiting=True) == 430
+    assert WINDOW.next_stop(now=430, changed=100, deadline=431, waiting=True) is None
 
 
 @pytest.mark.parametrize("policy", [WINDOW, LAZY, ALL])
@@ -37,6 +37,12 @@ def test_timers_alone_do_not_go_on_for_ever(policy: TimerPolicy) -> None:
         assert stop > now
         now, stops = stop, stops + 1
     assert stops < 500
+
+
+def test_events_first() -> None:
+    policy = TimerPolicy(Timers.EVENTS, window=30)
+    assert policy.next_stop(now=0, changed=0, deadline=1, waiting=True, more_to_come=True) is None
+    assert policy.next_stop(now=0, changed=0, deadline=1, waiting=True, more_to_come=False) == 1
 
 
 def test_a_stop_is_never_too_soon_for_batsim() -> None:

@@ -45,8 +45,8 @@ def contended(count: int) -> tuple[list[dict[str, Any]], dict[str, Any]]:
 def test_a_real_kube_scheduler_does_the_same_each_time(
     batkube: Batkube, platform: Callable[..., Path], workload: Callable[..., Path], built_tool: Callable[[str], Path]
 ) -> None:
-    """60 pods on 3 shared nodes under contention: one fingerprint, one jobs.csv."""
-    given = workload(*contended(60))
+    """40 pods on 3 shared nodes under contention: one fingerprint, one jobs.csv."""
+    given = workload(*contended(40))
     binary = built_tool("kube-scheduler-1.36.3")
     prints = set()
     for _ in range(3):

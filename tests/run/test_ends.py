@@ -79,9 +79,8 @@ def test_a_scheduler_that_exits_at_once(
     batkube: Batkube, platform: Callable[..., Path], workload: Callable[..., Path]
 ) -> None:
     command = "bash -c 'echo cannot find my glasses >&2; exit 3'"
-    began = time.monotonic()
     done = batkube("-p", platform(2), "-w", workload(jobs(3), ONE_HOUR), "--scheduler-cmd", command)
-    assert time.monotonic() - began < SOON
+    assert done.run["wall_seconds"] < SOON
     assert done.exit_code == 1
     assert "exited with code 3; its last words: cannot find my glasses" in done.stderr
     assert done.run["status"] == "failed"
@@ -91,16 +90,15 @@ def test_a_scheduler_that_exits_at_once(
     "command",
     [
         "sleep 1000",
-        "bash -c 'while :; do kubectl get pods -A -o name; sleep 1; done'",
+        "bash -c 'while :; do kubectl get pods -A -o name; sleep 2; done'",
     ],
     ids=["never asks", "asks and never binds"],
 )
 def test_a_scheduler_that_never_binds(
     batkube: Batkube, platform: Callable[..., Path], workload: Callable[..., Path], command: str
 ) -> None:
-    began = time.monotonic()
     done = batkube("-p", platform(2), "-w", workload(jobs(1), ONE_HOUR), "--scheduler-cmd", command)
-    assert time.monotonic() - began < SOON
+    assert done.run["wall_seconds"] < SOON
     assert done.exit_code == 1
     assert done.run["jobs"] | {"submitted": 0, "unfinished": 0} == dict.fromkeys(done.run["jobs"], 0)
     reason = done.run["reason"]
@@ -111,9 +109,8 @@ def test_a_workload_that_cannot_fit_is_rejected_job_by_job(
     batkube: Batkube, platform: Callable[..., Path], workload: Callable[..., Path], scheduler: list[str]
 ) -> None:
     given = [*jobs(2), *jobs(1, id="wide", res=5), *jobs(1, id="fat", cpu=8), *jobs(1, id="big", memory="1Ti")]
-    began = time.monotonic()
     done = batkube("-p", platform(2), "-w", workload(given, ONE_HOUR), *scheduler)
-    assert time.monotonic() - began < SOON
+    assert done.run["wall_seconds"] < SOON
     assert done.exit_code == 0, done.stderr
     assert set(done.run["rejected"]) == {"w0!wide", "w0!fat", "w0!big"}
     assert "room for 2" in done.run["rejected"]["w0!wide"]
@@ -126,9 +123,8 @@ def test_pods_that_no_node_suits_are_explained_in_the_schedulers_own_words(
     batkube: Batkube, platform: Callable[..., Path], workload: Callable[..., Path], scheduler: list[str]
 ) -> None:
     given = [*jobs(2), *jobs(1, id="picky", subtime=90, nodeSelector={"disk": "ssd"})]
-    began = time.monotonic()
     done = batkube("-p", platform(4), "-w", workload(given, ONE_HOUR), *scheduler)
-    assert time.monotonic() - began < SOON
+    assert done.run["wall_seconds"] < SOON
     assert done.exit_code == 1
     assert "nothing can happen any more, and 1 jobs wait" in done.run["reason"]
     assert "job w0!picky" in done.run["reason"]
