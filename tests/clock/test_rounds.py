@@ -19,8 +19,11 @@ from .order_server import OrderServer
 GO_KINDS = ("cpu", "fan", "channels", "threads", "gc", "disk", "pipe")
 PYTHON_KINDS = ("cpu", "threads", "process")
 TOO_EARLY = 0.01
-"""Share of rounds in which rest may be seen too early. It should be none; on a machine with more to do than it has cores
-two of 420 were seen once, for a reason not found. Each part of the method left out makes it several times as many."""
+"""Share of rounds in which rest may be seen too early.
+
+It should be none. On a machine with more to do than it has cores two of 420 were seen once, for a reason not found.
+Each part of the method left out makes it several times as many.
+"""
 
 
 async def rounds(command: list[str | Path], kinds: tuple[str, ...], count: int, longest_ms: float) -> tuple[int, int]:
