@@ -8,7 +8,6 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 from rich.table import Table
 
-from batkube.bridge.jobs import JobState
 from batkube.bridge.simulation import Simulation
 from batkube.results.manifest import Run
 
@@ -154,9 +153,3 @@ def summary(run: Run, simulation: Simulation | None, console: Console) -> None:
 
 def _some(names: list[str], most: int = 5) -> str:
     return ", ".join(names[:most]) + (", ..." if len(names) > most else "")
-
-
-def unfinished(simulation: Simulation) -> int:
-    """Jobs submitted that have not ended."""
-    open_states = (JobState.WAITING, JobState.RUNNING)
-    return sum(job.state in open_states for job in simulation.control.jobs.values())

@@ -222,8 +222,7 @@ def _manifest(settings: RunSettings, inputs: Inputs, command: list[str], mode: M
             names=list(inputs.scheduler.names),
             log="scheduler.log" if command else None,
         ),
-        repeatable=settings.determinism
-        and (mode == "tree" or (mode == "once" and settings.step.timers is Timers.EVENTS)),
+        repeatable=settings.determinism and _repeatable(mode, settings.step.timers),
         simulator=settings.simulator,
         compute_sharing=settings.compute_sharing,
         seed=settings.seed,

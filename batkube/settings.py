@@ -67,8 +67,6 @@ class StepSettings(BaseModel):
     timers: Timers = Timers.AUTO
     timer_window: Annotated[float, Field(gt=0)] = 20.0
     """Simulated seconds; see Timers.WINDOW."""
-    timer_step: Annotated[float, Field(ge=0)] = 0.0
-    """Simulated seconds between two stops at timers, at least."""
 
 
 class RunSettings(BaseModel):

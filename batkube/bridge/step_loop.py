@@ -35,7 +35,7 @@ class StepLoop:
         self._rest = rest
         self._settings = settings
         self._on_step = on_step
-        self._timers = TimerPolicy(settings.timers, settings.timer_window, settings.timer_step)
+        self._timers = TimerPolicy(settings.timers, settings.timer_window)
         self._changed = 0.0
 
     async def run(self, first: Message | None = None) -> None:

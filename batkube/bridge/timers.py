@@ -24,8 +24,6 @@ class TimerPolicy:
 
     timers: Timers
     window: float
-    step: float = 0.0
-    """Simulated seconds between two stops, at least."""
 
     def next_stop(
         self, *, now: float, changed: float, deadline: float | None, waiting: bool, more_to_come: bool = False
@@ -39,7 +37,7 @@ class TimerPolicy:
             return None
         if self.timers is Timers.EVENTS and more_to_come:
             return None
-        stop = max(deadline, now + max(self.step, SOONEST))
+        stop = max(deadline, now + SOONEST)
         if self.timers in (Timers.LAZY, Timers.ALL):
             return stop if stop <= changed + FLUSH + FLUSH_PERIOD + self.window else None
         if stop <= changed + self.window:

@@ -12,9 +12,6 @@ from collections.abc import Iterable
 
 from batkube.clock.threads import Thread
 
-DETERMINISTIC = {"GOMAXPROCS": "1", "GODEBUG": "randautoseed=0"}
-"""Environment in which a kube-scheduler decides the same each time."""
-
 _EPOLL_PWAIT, _FUTEX, _TGKILL = 281, 202, 234
 _FUTEX_WAIT, _FUTEX_COMMAND = 0, 0x7F
 _MS = 1_000_000

@@ -15,9 +15,6 @@ from .schema import read_json
 
 JSON = dict[str, Any]
 
-# Types of single values that are no messages of their own.
-SCALARS = frozenset(("string", "int32", "int64", "bool", "double", "bytes"))
-
 
 @dataclass(frozen=True, slots=True)
 class Field:

@@ -1,7 +1,7 @@
 """What the embedded simulator can be told, after Batsim's own options."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from batkube.batsim.external_events import ExternalEvent
 from batkube.batsim.platform import DEFAULT_MASTER
@@ -29,7 +29,3 @@ class Options:
     sched_config: str = ""
     control_latency: float = 0.0
     """Seconds from one decision of a reply to the next, Batsim's messages to itself; 0 is ideal."""
-
-    def with_latency(self, control_latency: float) -> "Options":
-        """The same but for the control latency."""
-        return replace(self, control_latency=control_latency)

@@ -51,8 +51,3 @@ def test_a_stop_is_never_too_soon_for_batsim() -> None:
 
 def test_a_scheduler_that_waits_for_nothing_gives_no_stop() -> None:
     assert ALL.next_stop(now=5, changed=5, deadline=None, waiting=True) is None
-
-
-def test_at_least_so_many_seconds_a_stop() -> None:
-    policy = TimerPolicy(Timers.LAZY, window=30, step=10)
-    assert policy.next_stop(now=0, changed=0, deadline=0.5, waiting=True) == 10

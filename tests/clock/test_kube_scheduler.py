@@ -7,11 +7,11 @@ from pathlib import Path
 
 import yaml
 
-from batkube.clock import go
 from batkube.clock.launch import launch
 from batkube.clock.oracle import IdleOracle
 from batkube.clock.simulated import SimulatedClock
 from batkube.kube.server import ApiServer
+from batkube.schedulers.under_test import DETERMINISM
 
 from ..conftest import BuiltTool
 
@@ -61,7 +61,7 @@ async def simulate(binary: Path, folder: Path) -> tuple[list[tuple[str, str]], l
     clock = SimulatedClock(EPOCH, oracle)
     with (folder / "log").open("wb") as log:
         command = [str(binary), "--config", str(config), "--secure-port=0"]
-        process = await launch(command, env={**os.environ, **go.DETERMINISTIC}, stdout=log, clock=clock)
+        process = await launch(command, env={**os.environ, **DETERMINISM}, stdout=log, clock=clock)
     oracle.add(process.pid)
     events = [(60.0 + number * HOUR / 3, "create", f"p{number}") for number in range(PODS)]
     waiting: dict[str, float] = {}

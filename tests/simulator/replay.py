@@ -11,7 +11,7 @@ simulator, which tells sooner, would refuse it as Batsim does.
 """
 
 import csv
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from batkube.batsim import messages as m
@@ -116,7 +116,7 @@ class Played:
 def replay(scenario: Scenario, *, latency: float = 0.0) -> Played:
     """Play a run again, to its end. ``latency`` is the control latency. Raises the simulator's errors."""
     given = inputs(scenario)
-    simulator = EmbeddedSimulator(given.platform, given.workloads, given.options.with_latency(latency))
+    simulator = EmbeddedSimulator(given.platform, given.workloads, replace(given.options, control_latency=latency))
     player = Replay(recorded(scenario), latency)
     played = Played(simulator, [])
     over = False
