@@ -3,9 +3,6 @@
 Exit codes: 0 finished, 1 the run failed, 2 bad usage or input, 130 interrupted.
 """
 
-import sys
-import tempfile
-import traceback
 from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, TypeVar
@@ -14,6 +11,7 @@ import typer
 from pydantic import BaseModel, ValidationError
 
 from batkube import __version__
+from batkube.faults import exit_with
 from batkube.settings import (
     DEFAULT_BATSIM_ENDPOINT,
     DEFAULT_EPOCH,
@@ -119,6 +117,10 @@ def run(
     on_deadlock: DeadlockOption = OnDeadlock.FAIL,
     quiet_period: QuietPeriod = DEFAULT_QUIET_PERIOD,
     patience: Patience = DEFAULT_PATIENCE,
+    repeat: Annotated[
+        int,
+        typer.Option(min=1, help="Run so many times (the others into OUT/2 ...), and say whether all give the same."),
+    ] = 1,
     seed: Seed = 0,
     epoch: Epoch = DEFAULT_EPOCH,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing but errors.")] = False,
@@ -149,7 +151,26 @@ def run(
             step=StepSettings(on_deadlock=on_deadlock, quiet_period=quiet_period, patience=patience, timers=timers),
         )
     )
-    raise typer.Exit(command.main(settings, verbosity=int(verbose) - int(quiet)))
+    verbosity = int(verbose) - int(quiet)
+    if repeat > 1:
+        from batkube import repeat as repetition
+
+        raise typer.Exit(repetition.main(settings, repeat, verbosity=verbosity))
+    raise typer.Exit(command.main(settings, verbosity=verbosity))
+
+
+@app.command()
+def compare(
+    folders: Annotated[
+        list[Path], typer.Argument(metavar="OUT OUT...", help="Folders of results; the first is compared with each.")
+    ],
+) -> None:
+    """Say whether runs did the same, byte for byte, and if not, at which event they part."""
+    from batkube import compare as command
+
+    if len(folders) < 2:
+        raise typer.BadParameter("compare needs two folders at least")
+    raise typer.Exit(command.main(folders))
 
 
 @app.command()
@@ -227,10 +248,4 @@ def _settings(make: Callable[[], Settings]) -> Settings:
 
 def main() -> None:
     """Entry point: an error of the user's is told in a line or two, never as a traceback."""
-    try:
-        sys.exit(app())
-    except Exception as error:
-        with tempfile.NamedTemporaryFile("w", prefix="batkube-", suffix=".txt", delete=False) as file:
-            traceback.print_exc(file=file)
-        print(f"batkube: a fault of batkube's: {error!r}; {file.name} has the details", file=sys.stderr)
-        sys.exit(1)
+    exit_with(app)

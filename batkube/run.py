@@ -52,7 +52,7 @@ class Inputs:
     """The program to start, where it is Batsim that simulates."""
 
 
-def main(settings: RunSettings, *, verbosity: int = 0) -> int:
+def main(settings: RunSettings, *, verbosity: int = 0, summarize: bool = True) -> int:
     """Run; the exit code. ``verbosity``: -1 quiet, 0, 1 verbose."""
     errors = Console(stderr=True, highlight=False, soft_wrap=True)
     logging.basicConfig(
@@ -61,7 +61,7 @@ def main(settings: RunSettings, *, verbosity: int = 0) -> int:
     )
     try:
         inputs = read_inputs(settings)
-        return event_loop.run(_run(settings, inputs, quiet=verbosity < 0))
+        return event_loop.run(_run(settings, inputs, quiet=verbosity < 0, summarize=summarize))
     except (InputError, WorkloadError, PlatformError, ConfigError, SchedulerChoiceError, OSError) as error:
         errors.print(f"batkube: {error}", markup=False)
         return BAD_INPUT
@@ -97,7 +97,7 @@ def read_inputs(settings: RunSettings) -> Inputs:
     return Inputs(platform, workloads, scheduler, batsim)
 
 
-async def _run(settings: RunSettings, inputs: Inputs, *, quiet: bool) -> int:
+async def _run(settings: RunSettings, inputs: Inputs, *, quiet: bool, summarize: bool) -> int:
     if settings.step.timers is Timers.AUTO:
         timers = Timers.EVENTS if inputs.scheduler.kind == "kube-scheduler" else Timers.WINDOW
         settings = settings.model_copy(update={"step": settings.step.model_copy(update={"timers": timers})})
@@ -162,7 +162,8 @@ async def _run(settings: RunSettings, inputs: Inputs, *, quiet: bool) -> int:
             exit_code = await session.play(simulator, *watches, on_step=shown.update)
         finally:
             shown.close()
-    summary(session.run, session.simulation, console)
+    if summarize:
+        summary(session.run, session.simulation, console)
     if session.run.reason:
         Console(stderr=True, highlight=False, soft_wrap=True).print(f"batkube: {session.run.reason}", markup=False)
     return exit_code

@@ -20,6 +20,7 @@ from batkube.bridge.simulation import Simulation
 from batkube.bridge.step_loop import StepLoop
 from batkube.bridge.time import SimulatedTime
 from batkube.kube.server import ApiServer
+from batkube.results.comparison import file_sha256
 from batkube.results.events import EventLog
 from batkube.results.manifest import Run, Status
 from batkube.results.pods import write_pods_csv
@@ -118,6 +119,7 @@ class Session:
         write_jobs_csv(self.out / "jobs.csv", records)
         write_schedule_csv(self.out / "schedule.csv", records, nb_machines=len(simulation.cluster.hosts))
         write_pods_csv(self.out / "pods.csv", simulation.control.pods.values())
+        run.jobs_sha256 = file_sha256(self.out / "jobs.csv")
         run.write(self.out / "run.json")
         return exit_code
 

@@ -17,6 +17,13 @@ _PR_SET_PDEATHSIG = 1
 _libc = ctypes.CDLL(None, use_errno=True)
 
 
+def end_with_parent(number: signal.Signals) -> None:
+    """Let this process be sent ``number`` when its parent ends, whichever way; for the child to call."""
+    prctl = getattr(_libc, "prctl", None)  # Linux has it
+    if prctl is not None:
+        prctl(_PR_SET_PDEATHSIG, number)
+
+
 class Process:
     """Leader of a session of its own; killed when we end, whichever way."""
 
@@ -36,7 +43,7 @@ class Process:
         """
 
         def prepare() -> None:
-            _libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+            end_with_parent(signal.SIGKILL)
             before_exec()
 
         self._loop = asyncio.get_running_loop()

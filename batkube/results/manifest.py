@@ -82,8 +82,15 @@ class Run(BaseModel):
     warnings: list[str] = []
     events: int = 0
     events_sha256: str | None = None
+    jobs_sha256: str | None = None
+    """Of ``jobs.csv``."""
     wall_seconds: float = 0.0
     settings: dict[str, Any] = {}
+
+    @classmethod
+    def read(cls, path: Path) -> "Run":
+        """A file written before. Raises OSError, and pydantic's ValidationError."""
+        return cls.model_validate_json(path.read_bytes())
 
     def write(self, path: Path) -> None:
         """Write it in one step, so that a reader never sees half of it."""
