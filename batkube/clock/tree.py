@@ -1,4 +1,4 @@
-"""The helper that takes over the waits of a program and of all it starts: native/tree.c, built where it is needed."""
+"""The helper that takes over the waits of a program and of all it starts: native/tree/, built where it is needed."""
 
 import hashlib
 import os
@@ -8,9 +8,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from batkube.clock import vdso
-from batkube.clock.native.build import build_tree, compiler
+from batkube.clock.native.build import HELPER, HELPER_SOURCES, build_tree, compiler
 
-SOURCES = [Path(__file__).parent / "native" / name for name in ("tree.c", "clock_page.h")]
 PATIENCE = 5.0
 """Real seconds for the helper to answer; it takes microseconds."""
 
@@ -19,9 +18,9 @@ class Waits(NamedTuple):
     """What the helper tells of its processes."""
 
     ended: int
-    """Waits that were due and were ended by this question."""
+    """Waits that were due and were ended by this question, and timers that went off."""
     waiting: int
-    """Waits with a deadline that go on."""
+    """Waits with a deadline that go on, and armed timers."""
     deadline: int
     """The earliest, simulated CLOCK_MONOTONIC in nanoseconds; -1: none."""
     stops: int
@@ -86,10 +85,15 @@ class Helper:
 
 
 def program() -> Path:
-    """The helper's program, built at the first use into the user's cache. Raises OSError where that is not possible."""
+    """The helper's program: the package's own, or built at the first use into the user's cache.
+
+    Raises OSError where that is not possible.
+    """
     reason = missing()
     if reason:
         raise OSError(reason)
+    if HELPER.exists():
+        return HELPER
     cached = _cached()
     if not cached.exists():
         cached.parent.mkdir(parents=True, exist_ok=True)
@@ -97,19 +101,20 @@ def program() -> Path:
         try:
             build_tree(new)
         except subprocess.CalledProcessError as error:
-            raise OSError(f"the C compiler cannot build it: {error.stderr.strip().splitlines()[:1]}") from None
+            said = error.stderr.strip().splitlines()
+            raise OSError(f"{compiler()} cannot build it: {said[0] if said else 'it says nothing'}") from None
         new.replace(cached)
     return cached
 
 
 def missing() -> str:
     """Why there is no helper on this machine; empty where there is one or it can be built."""
-    if not vdso.missing() and not _cached().exists() and compiler() is None:
+    if not vdso.missing() and not HELPER.exists() and not _cached().exists() and compiler() is None:
         return "needs a C compiler ($CC, gcc or cc) to be built"
     return vdso.missing()
 
 
 def _cached() -> Path:
-    digest = hashlib.sha256(b"".join(source.read_bytes() for source in SOURCES)).hexdigest()[:16]
+    digest = hashlib.sha256(b"".join(source.read_bytes() for source in HELPER_SOURCES)).hexdigest()[:16]
     cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
     return cache / "batkube" / "native" / f"tree-{digest}"

@@ -6,11 +6,13 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
 import pytest
+
+from .stage import Stage
 
 PROGRAMS = Path(__file__).parent / "programs"
 
@@ -57,6 +59,14 @@ def start_python() -> Iterator[StartPython]:
             if stream is not None:
                 with suppress(OSError):
                     stream.close()
+
+
+@pytest.fixture
+async def stage(tmp_path: Path) -> AsyncIterator[Stage]:
+    """For one program on the simulated clock."""
+    stage = Stage(tmp_path / "out")
+    yield stage
+    await stage.close()
 
 
 def line(process: "subprocess.Popen[bytes]") -> str:

@@ -4,65 +4,16 @@ import asyncio
 import os
 import shutil
 import sys
-from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
 
-from batkube.clock.launch import launch
-from batkube.clock.oracle import IdleOracle
-from batkube.clock.simulated import SimulatedClock
 from batkube.clock.tree import Helper, missing
 
 from .conftest import GoProgram, state, until
-from .test_oracle import Server, server  # noqa: F401
-
-EPOCH = 1_577_836_800.0  # 2020-01-01T00:00:00Z
+from .stage import Stage
 
 pytestmark = pytest.mark.skipif(bool(missing()), reason=missing())
-
-
-class Stage:
-    """A clock, and a program that is played on it."""
-
-    def __init__(self, oracle: IdleOracle, out: Path) -> None:
-        self.oracle = oracle
-        self.clock = SimulatedClock(EPOCH, oracle)
-        self.out = out
-
-    async def start(self, *command: str) -> int:
-        with self.out.open("wb") as file:
-            self.process = await launch(command, clock=self.clock, mode="tree", stdout=file)
-        self.oracle.add(self.process.pid)
-        return self.process.pid
-
-    async def play(self, *command: str) -> list[str]:
-        """Run to the end, from deadline to deadline; the lines printed."""
-        await self.start(*command)
-        for _ in range(200):
-            verdict = await self.clock.at_rest(timeout=30)
-            if verdict.gone:
-                assert await self.process.wait() == 0, self.lines()
-                return self.lines()
-            assert verdict.idle, verdict.reason
-            deadline = self.clock.next_deadline()
-            assert deadline is not None, self.lines()
-            self.clock.set(deadline)
-        raise AssertionError(self.lines())
-
-    def lines(self) -> list[str]:
-        return self.out.read_text().splitlines()
-
-
-@pytest.fixture
-async def stage(server: Server, tmp_path: Path) -> AsyncIterator[Stage]:  # noqa: F811
-    oracle = IdleOracle(server)
-    stage = Stage(oracle, tmp_path / "out")
-    yield stage
-    stage.process.kill()
-    await stage.process.wait()
-    oracle.close()
-    stage.clock.close()
 
 
 async def test_a_shell_and_the_programs_it_starts(stage: Stage) -> None:

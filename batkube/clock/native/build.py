@@ -1,5 +1,7 @@
 """Build what is not Python. ``python -m batkube.clock.native.build`` writes the vDSO image kept in the repository.
 
+Uses nothing but the standard library: the build of wheels loads it by itself.
+
 The image is machine code without relocations, the same for all programs of an architecture. Which bytes a compiler
 makes depends on its version; a test builds it anew and compares what both do.
 """
@@ -12,6 +14,9 @@ from pathlib import Path
 
 HERE = Path(__file__).parent
 IMAGE = HERE / "vdso-x86_64.so"
+HELPER = HERE / "tree-x86_64"
+"""The helper of tree mode, where the package brings it: wheels for platforms do."""
+HELPER_SOURCES = [HERE / "clock_page.h", *sorted((HERE / "tree").glob("*.[ch]"))]
 
 _FLAGS = (
     "-O2 -fPIC -fno-stack-protector -fno-asynchronous-unwind-tables -fcf-protection=none -mno-sse",
@@ -35,12 +40,16 @@ def build(target: Path) -> None:
     subprocess.run([command, *" ".join(_FLAGS).split(), script, "-o", str(target), str(HERE / "vdso.c")], check=True)
 
 
-def build_tree(target: Path) -> None:
-    """Compile the helper of tree mode. Raises OSError, CalledProcessError as ``build`` does."""
+def build_tree(target: Path, *, static: bool = False) -> None:
+    """Compile the helper of tree mode; ``static``: to run with any C library.
+
+    Raises OSError, CalledProcessError as ``build`` does.
+    """
     command = compiler()
     if command is None:
         raise FileNotFoundError("no C compiler: neither $CC nor gcc nor cc")
-    words = [command, "-O2", "-Wall", "-Wextra", "-o", str(target), str(HERE / "tree.c")]
+    sources = [str(source) for source in HELPER_SOURCES if source.suffix == ".c"]
+    words = [command, "-O2", "-Wall", "-Wextra", *(["-static", "-s"] if static else []), "-o", str(target), *sources]
     subprocess.run(words, check=True, capture_output=True, text=True)
 
 

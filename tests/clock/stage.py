@@ -1,0 +1,63 @@
+"""A simulated clock, and a program that is played on it in tree mode, from deadline to deadline."""
+
+import socket
+from pathlib import Path
+
+from batkube.clock.launch import launch
+from batkube.clock.oracle import IdleOracle
+from batkube.clock.simulated import SimulatedClock
+
+EPOCH = 1_577_836_800.0  # 2020-01-01T00:00:00Z
+
+
+class Nobody:
+    """A ServerSide that nobody talks to."""
+
+    def busy(self) -> bool:
+        return False
+
+    def connections(self) -> list[socket.socket]:
+        return []
+
+    def listener(self) -> socket.socket | None:
+        return None
+
+
+class Stage:
+    """A clock, and a program that is played on it."""
+
+    def __init__(self, out: Path) -> None:
+        self.oracle = IdleOracle(Nobody())
+        self.clock = SimulatedClock(EPOCH, self.oracle)
+        self.out = out
+        self.jumps: list[float] = []
+
+    async def start(self, *command: str) -> int:
+        with self.out.open("wb") as file:
+            self.process = await launch(command, clock=self.clock, mode="tree", stdout=file)
+        self.oracle.add(self.process.pid)
+        return self.process.pid
+
+    async def play(self, *command: str) -> list[str]:
+        """Run to the end, from deadline to deadline; the lines printed."""
+        await self.start(*command)
+        for _ in range(200):
+            verdict = await self.clock.at_rest(timeout=30)
+            if verdict.gone:
+                assert await self.process.wait() == 0, self.lines()
+                return self.lines()
+            assert verdict.idle, verdict.reason
+            deadline = self.clock.next_deadline()
+            assert deadline is not None, self.lines()
+            self.jumps.append(deadline)
+            self.clock.set(deadline)
+        raise AssertionError(self.lines())
+
+    def lines(self) -> list[str]:
+        return self.out.read_text().splitlines()
+
+    async def close(self) -> None:
+        self.process.kill()
+        await self.process.wait()
+        self.oracle.close()
+        self.clock.close()
