@@ -59,6 +59,13 @@ Patience = Annotated[
     float,
     typer.Option(help="Real seconds a scheduler at rest may stay silent, with no event to come, before it is stuck."),
 ]
+DecisionTimeOption = Annotated[
+    str,
+    typer.Option(
+        metavar="zero|SECONDS|real[:FACTOR]",
+        help="How long each reaction of the scheduler lasts in simulated time: bindings are dated so much later.",
+    ),
+]
 Epoch = Annotated[float, typer.Option(help="Unix seconds at which simulated time 0 lies.", show_default=False)]
 Seed = Annotated[int, typer.Option(help="Where uids and generated names come from.")]
 
@@ -121,6 +128,7 @@ def run(
         int,
         typer.Option(min=1, help="Run so many times (the others into OUT/2 ...), and say whether all give the same."),
     ] = 1,
+    decision_time: DecisionTimeOption = "zero",
     seed: Seed = 0,
     epoch: Epoch = DEFAULT_EPOCH,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing but errors.")] = False,
@@ -148,7 +156,13 @@ def run(
             compute_sharing=enable_compute_sharing,
             seed=seed,
             epoch=epoch,
-            step=StepSettings(on_deadlock=on_deadlock, quiet_period=quiet_period, patience=patience, timers=timers),
+            step=StepSettings(
+                on_deadlock=on_deadlock,
+                quiet_period=quiet_period,
+                patience=patience,
+                timers=timers,
+                decision_time=decision_time,
+            ),
         )
     )
     verbosity = int(verbose) - int(quiet)
@@ -195,6 +209,7 @@ def serve(
     on_deadlock: DeadlockOption = OnDeadlock.FAIL,
     quiet_period: QuietPeriod = DEFAULT_QUIET_PERIOD,
     patience: Patience = DEFAULT_PATIENCE,
+    decision_time: DecisionTimeOption = "zero",
     seed: Seed = 0,
     epoch: Epoch = DEFAULT_EPOCH,
 ) -> None:
@@ -213,7 +228,9 @@ def serve(
             api_only=api_only,
             seed=seed,
             epoch=epoch,
-            step=StepSettings(on_deadlock=on_deadlock, quiet_period=quiet_period, patience=patience),
+            step=StepSettings(
+                on_deadlock=on_deadlock, quiet_period=quiet_period, patience=patience, decision_time=decision_time
+            ),
         )
     )
     raise typer.Exit(command.main(settings))
@@ -243,7 +260,8 @@ def _settings(make: Callable[[], Settings]) -> Settings:
     except ValidationError as error:
         first = error.errors()[0]
         where = ".".join(str(part) for part in first["loc"])
-        raise typer.BadParameter(f"{where}: {first['msg']}, not {first['input']!r}") from None
+        what = first["msg"].removeprefix("Value error, ")
+        raise typer.BadParameter(f"{where}: {what}, not {first['input']!r}") from None
 
 
 def main() -> None:

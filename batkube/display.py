@@ -139,7 +139,13 @@ def summary(run: Run, simulation: Simulation | None, console: Console) -> None:
         f", assumed after silence {rest.quiet_period} times" if rest.quiet_period else ""
     ))  # fmt: skip
     clock = {"once": "simulated", "tree": "simulated", "real": "real"}[run.scheduler.clock]
-    table.add_row("scheduler's clock", clock if run.repeatable else f"{clock}: this may differ from run to run")
+    measured = run.decision_time.model.startswith("real")
+    may_differ = not (run.repeatable or measured)
+    table.add_row("scheduler's clock", f"{clock}: this may differ from run to run" if may_differ else clock)
+    if run.decision_time.model != "zero":
+        table.add_row("decision time", _decision_time(run))
+    if measured:
+        table.add_row("repeatable", "no: decisions take real time")
     table.add_row("fingerprint", (run.events_sha256 or "")[:16])
     console.print(table)
     for name, waiting in run.unserved.items():
@@ -149,6 +155,12 @@ def summary(run: Run, simulation: Simulation | None, console: Console) -> None:
             console.print(f"rejected {job_id}: {why}", markup=False)
         if len(run.rejected) > 5:
             console.print(f"and {len(run.rejected) - 5} more rejected; run.json has the reasons")
+
+
+def _decision_time(run: Run) -> str:
+    took = run.decision_time
+    what = took.model if took.model.startswith("real") else f"{took.model} s"
+    return f"{what}: {took.reactions} reactions took {took.total:,.3f} s, the longest {took.longest:,.3f} s"
 
 
 def _some(names: list[str], most: int = 5) -> str:

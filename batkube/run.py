@@ -31,12 +31,12 @@ from batkube.clock.simulated import SimulatedClock
 from batkube.display import display, summary
 from batkube.kube.kubeconfig import write_kubeconfig
 from batkube.kube.server import ApiServer
-from batkube.results.manifest import Run, Scheduler, input_file
+from batkube.results.manifest import DecisionTime, Run, Scheduler, input_file
 from batkube.schedulers.kube_scheduler import ConfigError
 from batkube.schedulers.process import Launch, Process, SchedulerError
 from batkube.schedulers.under_test import Access, SchedulerChoiceError, SchedulerUnderTest, choose
 from batkube.session import BAD_INPUT, FAILED, Session
-from batkube.settings import Clock, RunSettings, Timers
+from batkube.settings import Clock, RunSettings, StepSettings, Timers
 from batkube.simulator.embedded import EmbeddedSimulator
 from batkube.supervision import interruptible, until_dead, until_interrupted
 
@@ -223,7 +223,8 @@ def _manifest(settings: RunSettings, inputs: Inputs, command: list[str], mode: M
             names=list(inputs.scheduler.names),
             log="scheduler.log" if command else None,
         ),
-        repeatable=settings.determinism and _repeatable(mode, settings.step.timers),
+        decision_time=DecisionTime(model=str(settings.step.decision_time)),
+        repeatable=settings.determinism and _repeatable(mode, settings.step),
         simulator=settings.simulator,
         compute_sharing=settings.compute_sharing,
         seed=settings.seed,
@@ -232,6 +233,8 @@ def _manifest(settings: RunSettings, inputs: Inputs, command: list[str], mode: M
     )
 
 
-def _repeatable(mode: Mode, timers: Timers) -> bool:
+def _repeatable(mode: Mode, step: StepSettings) -> bool:
     """Whether runs in this mode gave the same bytes each time when it was tried (docs/time.md)."""
-    return mode == "tree" or (mode == "once" and timers is Timers.EVENTS)
+    if step.decision_time.model == "real":
+        return False
+    return mode == "tree" or (mode == "once" and step.timers is Timers.EVENTS)

@@ -22,7 +22,7 @@ from batkube.bridge.time import SimulatedTime
 from batkube.kube.server import ApiServer
 from batkube.results.comparison import file_sha256
 from batkube.results.events import EventLog
-from batkube.results.manifest import Run, Status
+from batkube.results.manifest import DecisionTime, Run, Status
 from batkube.results.pods import write_pods_csv
 from batkube.settings import StepSettings
 from batkube.supervision import Interrupted, supervised
@@ -72,6 +72,7 @@ class Session:
             served=served,
             platform=platform,
             files=files,
+            decision_time=settings.decision_time,
         )
         self._rest = rest
         run.write(out / "run.json")
@@ -113,6 +114,13 @@ class Session:
         run.unserved = simulation.unserved
         run.warnings = simulation.warnings
         run.rest = self._rest.counts
+        reactions = simulation.reactions
+        run.decision_time = DecisionTime(
+            model=str(reactions.decision_time),
+            reactions=reactions.count,
+            total=round(reactions.total, 6),
+            longest=round(reactions.longest, 6),
+        )
         run.events, run.events_sha256 = self._events.count, self._events.sha256
         run.wall_seconds = round(time.monotonic() - self._began, 3)
         self._count_jobs(records)

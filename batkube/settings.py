@@ -4,7 +4,9 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+
+from batkube.bridge.decision_time import ZERO, DecisionTime
 
 DEFAULT_EPOCH = 1_577_836_800.0
 """Unix seconds at which simulated time 0 lies: 2020-01-01T00:00:00Z, fixed so that two runs agree."""
@@ -67,6 +69,10 @@ class StepSettings(BaseModel):
     timers: Timers = Timers.AUTO
     timer_window: Annotated[float, Field(gt=0)] = 20.0
     """Simulated seconds; see Timers.WINDOW."""
+    decision_time: Annotated[
+        DecisionTime, BeforeValidator(lambda given: DecisionTime.parse(given) if isinstance(given, str) else given)
+    ] = ZERO
+    """How long the scheduler's reactions last in simulated time."""
 
 
 class RunSettings(BaseModel):

@@ -1,6 +1,7 @@
 """Rest of a scheduler that lives on the simulated clock: it is observed, and its timers are known."""
 
 import asyncio
+import time
 
 from batkube.bridge.errors import RunFailed
 from batkube.bridge.rest import has_asked_for_pods, not_at_rest
@@ -56,10 +57,11 @@ class RestOnSimulatedClock:
         self._clock.set(LEAD + now)
         await self._at_rest()
 
-    async def wait(self) -> None:
-        """Return when the scheduler is at rest."""
+    async def wait(self) -> float:
+        """Return when the scheduler is at rest: now."""
         await self._at_rest()
         self.counts.observed += 1
+        return time.monotonic()
 
     def next_timer(self) -> float | None:
         """The simulated second at which it would wake up by itself."""

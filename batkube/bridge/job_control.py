@@ -116,38 +116,42 @@ class JobControl:
             self.pods[name].phase = "Running"
             self._cluster.kubelet.start(name)
 
-    def complete(self, job_id: str, batsim_state: str, return_code: int) -> None:
-        """Batsim says that a job has ended. Raises InvariantBroken where it did not run."""
+    def complete(self, job_id: str, batsim_state: str, return_code: int, *, finished: float) -> None:
+        """Batsim says that a job has ended, ``finished`` it has maybe earlier, while a decision took its time.
+
+        Raises InvariantBroken where it did not run.
+        """
         job = self.jobs.get(job_id)
         if job is None:
             raise InvariantBroken(f"JOB_COMPLETED names {job_id}, which was never submitted")
         job.move(JobState.ENDED)
         self.running -= 1
-        job.finish_time = self._time.now
+        job.finish_time = finished
         job.batsim_state = batsim_state
         job.return_code = return_code
         self.ended.append(job)
-        self._record("job_completed", job=job.id, state=batsim_state, return_code=return_code)
+        earlier = {"finish_time": finished} if finished < self._time.now else {}
+        self._record("job_completed", job=job.id, state=batsim_state, return_code=return_code, **earlier)
         for name in job.pods:
             self._cluster.release(job.uids[name])
-            self._end_pod(job, name)
+            self._end_pod(job, name, finished)
 
-    def _end_pod(self, job: Job, name: str) -> None:
+    def _end_pod(self, job: Job, name: str, date: float) -> None:
         record, kubelet = self.pods[name], self._cluster.kubelet
-        record.finish_time = self._time.now
+        record.finish_time = date
         record.phase = "Succeeded" if job.batsim_state == SUCCESS else "Failed"
         match job.batsim_state:
             case "COMPLETED_SUCCESSFULLY":
-                kubelet.succeed(name)
+                kubelet.succeed(name, date)
             case "COMPLETED_WALLTIME_REACHED":
                 record.reason = "DeadlineExceeded"
-                kubelet.exceed_deadline(name)
+                kubelet.exceed_deadline(name, date)
             case "COMPLETED_KILLED":
                 record.reason = "Killed"
-                kubelet.kill(name, job.reason or "the job was killed")
+                kubelet.kill(name, date, job.reason or "the job was killed")
             case _:
                 record.reason = "Error"
-                kubelet.fail(name, job.return_code)
+                kubelet.fail(name, date, job.return_code)
 
     def reject(self, job: Job, why: str) -> None:
         """The job will never run: Batsim is told, its pods go away."""

@@ -25,20 +25,20 @@ class Kubelet:
         if pod := self._pod(name):
             self._write(pods.running(pod, self._time.rfc3339()))
 
-    def succeed(self, name: str) -> None:
-        """The process has ended well."""
-        self._end(name, exit_code=0, reason="Completed")
+    def succeed(self, name: str, date: float) -> None:
+        """The process has ended well at ``date``."""
+        self._end(name, date, exit_code=0, reason="Completed")
 
-    def fail(self, name: str, return_code: int) -> None:
+    def fail(self, name: str, date: float, return_code: int) -> None:
         """The process has ended with an error."""
-        self._end(name, exit_code=return_code & 0xFF or 1, reason="Error")
+        self._end(name, date, exit_code=return_code & 0xFF or 1, reason="Error")
 
-    def exceed_deadline(self, name: str) -> None:
+    def exceed_deadline(self, name: str, date: float) -> None:
         """The walltime is over; the kubelet's words for ``activeDeadlineSeconds``."""
         message = "Pod was active on the node longer than the specified deadline"
-        self._end(name, exit_code=KILLED_BY_SIGKILL, reason="DeadlineExceeded", message=message)
+        self._end(name, date, exit_code=KILLED_BY_SIGKILL, reason="DeadlineExceeded", message=message)
 
-    def kill(self, name: str, why: str) -> None:
+    def kill(self, name: str, date: float, why: str) -> None:
         """The process was killed: a pod that is being deleted goes away for good, another fails."""
         pod = self._pod(name)
         if pod is None:
@@ -46,7 +46,7 @@ class Kubelet:
         if pod["metadata"].get("deletionTimestamp"):
             self.remove(name)
         else:
-            self._end(name, exit_code=KILLED_BY_SIGKILL, reason="Killed", message=why)
+            self._end(name, date, exit_code=KILLED_BY_SIGKILL, reason="Killed", message=why)
 
     def remove(self, name: str) -> None:
         """Take the pod out of the API at once (grace period 0)."""
@@ -74,11 +74,11 @@ class Kubelet:
         status = {**current["status"], "allocatable": allocatable}
         self._server.update("nodes", {**current, "status": status}, "status")
 
-    def _end(self, name: str, *, exit_code: int, reason: str, message: str = "") -> None:
+    def _end(self, name: str, date: float, *, exit_code: int, reason: str, message: str = "") -> None:
         pod = self._pod(name)
         if pod is None:
             return
-        self._write(pods.ended(pod, self._time.rfc3339(), exit_code=exit_code, reason=reason, message=message))
+        self._write(pods.ended(pod, self._time.rfc3339(date), exit_code=exit_code, reason=reason, message=message))
         if pod["metadata"].get("deletionTimestamp"):
             self.remove(name)
 

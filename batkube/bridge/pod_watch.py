@@ -1,7 +1,7 @@
 """What schedulers and users have done to the pods of jobs since one last looked."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -46,6 +46,14 @@ class PodWatch:
         if self._listening:
             self._server.store.unsubscribe(self._on_change)
         self._listening = False
+
+    def bound(self) -> Iterable[str]:
+        """The pods bound since the last ``take``."""
+        return self._done.bound
+
+    def deleted(self) -> Iterable[tuple[str, str]]:
+        """The pods deleted since the last ``take``, with their uids."""
+        return self._done.deleted.items()
 
     def take(self) -> Done:
         """What was done since the last call. Raises InvariantBroken where a binding should have been refused."""

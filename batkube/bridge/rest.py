@@ -41,8 +41,11 @@ class Rest(Protocol):
     async def advance(self, now: float) -> None:
         """It is ``now`` (simulated seconds); return when what that wakes is at rest again. Raises RunFailed."""
 
-    async def wait(self) -> None:
-        """Return when the schedulers are at rest. Raises RunFailed where that cannot be established."""
+    async def wait(self) -> float:
+        """Return when the schedulers are at rest: since when, by ``time.monotonic()``.
+
+        Raises RunFailed where that cannot be established.
+        """
 
     def next_timer(self) -> float | None:
         """The simulated second at which a scheduler at rest would wake up by itself; None where none will."""
@@ -95,17 +98,18 @@ class RestOnRealClock:
         """Not known."""
         return None
 
-    async def wait(self) -> None:
-        """Return when the schedulers are at rest."""
+    async def wait(self) -> float:
+        """Return when the schedulers are at rest, and since when."""
         await self._at_rest()
         if self._in_sight():
             self.counts.observed += 1
-            return
+            return time.monotonic()
         while not self._in_sight():
             await self._silent(self._settings.quiet_period)
             if not self._server.busy():
                 break
         self.counts.quiet_period += 1
+        return time.monotonic() - self._settings.quiet_period
 
     async def _at_rest(self) -> None:
         """As far as it can be observed."""

@@ -1,7 +1,6 @@
 """One simulation: Batsim's messages change the cluster; what schedulers do to it becomes the replies."""
 
 import logging
-import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -9,13 +8,14 @@ from batkube.batsim import messages
 from batkube.batsim.allocation import parse_intervals
 from batkube.batsim.platform import Platform
 from batkube.bridge.cluster import Cluster
+from batkube.bridge.decision_time import ZERO, DecisionTime, Reactions
 from batkube.bridge.errors import InputError, InvariantBroken
 from batkube.bridge.gangs import Gangs
 from batkube.bridge.job_control import JobControl
 from batkube.bridge.job_files import JobFiles
 from batkube.bridge.jobs import PUBLISHED_DEFAULT_SCHEDULER, Job, JobState, PodWishes, SubmittedJob
 from batkube.bridge.pod_watch import PodWatch
-from batkube.bridge.time import SimulatedTime
+from batkube.bridge.time import SimulatedTime, whole_microseconds
 from batkube.kube.server import ApiServer
 from batkube.results.events import EventLog
 
@@ -40,8 +40,10 @@ class Simulation:
         served: Sequence[str] | None,
         platform: Platform | None = None,
         files: JobFiles | None = None,
+        decision_time: DecisionTime = ZERO,
     ) -> None:
         self.time = time
+        self.reactions = Reactions(decision_time, time)
         self.began = False
         self.over = False
         self.unserved: dict[str, list[str]] = {}
@@ -64,8 +66,8 @@ class Simulation:
     def close(self) -> None:
         """Let go of the API server, which another simulation may use."""
         self._watch.stop()
-        if self.cluster.check_binding in self._server.bind_admission:
-            self._server.bind_admission.remove(self.cluster.check_binding)
+        if self._admit in self._server.bind_admission:
+            self._server.bind_admission.remove(self._admit)
 
     @property
     def expects_more(self) -> bool:
@@ -101,7 +103,7 @@ class Simulation:
                 self._submit(event.data)
             case messages.JobCompleted():
                 data = event.data
-                self.control.complete(data.job_id, data.job_state, data.return_code)
+                self.control.complete(data.job_id, data.job_state, data.return_code, finished=event.timestamp)
                 self.gangs.resume()
             case messages.Notify():
                 self._notified(event.data)
@@ -126,7 +128,7 @@ class Simulation:
             done = messages.NotifyData(type="registration_finished")
             self.control.decisions.append(messages.Notify(timestamp=self.time.now, data=done))
         self.cluster.create(data.compute_resources, exclusive=not data.allow_compute_sharing)
-        self._server.bind_admission.append(self.cluster.check_binding)
+        self._server.bind_admission.append(self._admit)
         self._watch.start()
         self._events.write(
             self.time.now,
@@ -134,6 +136,11 @@ class Simulation:
             nodes=list(self.cluster.hosts),
             compute_sharing=data.allow_compute_sharing,
         )
+
+    def _admit(self, pod: dict[str, Any], node: str) -> None:
+        self.cluster.check_binding(pod, node)
+        if self.control.job_of(pod["metadata"]["name"]) is not None:
+            self.reactions.decided()
 
     def _submit(self, data: messages.JobSubmittedData) -> None:
         submitted = SubmittedJob.read(data.job_id, data.job)
@@ -207,6 +214,15 @@ class Simulation:
                     self.control.start(job)
         return self._server.store.revision != before
 
+    @property
+    def acted(self) -> bool:
+        """Whether schedulers or users have done something since the last ``settle`` that starts, kills or rejects."""
+        return any(self._watch.bound()) or any(self._is_decision(*pod) for pod in self._watch.deleted())
+
+    def _is_decision(self, name: str, uid: str) -> bool:
+        job = self._job(name)
+        return job.uids.get(name) == uid and job.state in (JobState.WAITING, JobState.RUNNING)
+
     async def stirred(self) -> None:
         """Return as soon as somebody binds or deletes one of the pods."""
         await self._watch.stirred()
@@ -236,8 +252,8 @@ class Simulation:
         return messages.Message(now=self.time.now, events=[*decisions])
 
     def call_later(self, date: float) -> None:
-        """Let Batsim call at ``date``, unless it will by then. Dates go over the wire in microseconds."""
-        date = math.ceil(date * 1e6) / 1e6
+        """Let Batsim call at ``date``, unless it will by then."""
+        date = whole_microseconds(date)
         if any(call <= date for call in self.calls):
             return
         self.calls.append(date)

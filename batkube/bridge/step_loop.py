@@ -69,10 +69,18 @@ class StepLoop:
             self._stop_at_timers()
 
     async def _react(self) -> None:
-        await self._rest.wait()
+        await self._reaction()
         while self._simulation.settle():
             self._changed = self._simulation.time.now
-            await self._rest.wait()
+            await self._reaction()
+
+    async def _reaction(self) -> None:
+        """What the scheduler was told of makes it work until it rests. Time moves on by what that lasted."""
+        simulation = self._simulation
+        simulation.reactions.begin()
+        rested = await self._rest.wait()
+        if simulation.reactions.end(rested, acted=simulation.acted):
+            await self._rest.advance(simulation.time.now)
 
     def _stop_at_timers(self) -> None:
         """Let Batsim call when the scheduler would wake up by itself, where that may change something."""

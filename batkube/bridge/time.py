@@ -1,12 +1,21 @@
 """Simulated time, as Batsim counts it and as Kubernetes writes it."""
 
+import math
 from datetime import UTC, datetime
 
 from batkube.bridge.errors import InvariantBroken
 
 
+def whole_microseconds(date: float) -> float:
+    """The next date that can go over the wire: Batsim prints six decimals, and must not seem to be earlier than us."""
+    return math.ceil(round(date * 1e6, 3)) / 1e6
+
+
 class SimulatedTime:
-    """Seconds since the simulation began; moves only when the simulator says so, and never back."""
+    """Seconds since the simulation began; never moves back.
+
+    It moves when the simulator says so, and with the decision time (``decision_time.py``), which the simulator is told.
+    """
 
     def __init__(self, epoch: float) -> None:
         self.epoch = epoch
@@ -27,6 +36,7 @@ class SimulatedTime:
         """Now, as Unix seconds."""
         return self.epoch + self.now
 
-    def rfc3339(self) -> str:
-        """Now, in whole seconds, as ``metav1.Time`` is written."""
-        return datetime.fromtimestamp(int(self.unix()), UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    def rfc3339(self, date: float | None = None) -> str:
+        """``date``, by default now, in whole seconds, as ``metav1.Time`` is written."""
+        unix = self.unix() if date is None else self.epoch + date
+        return datetime.fromtimestamp(int(unix), UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

@@ -74,8 +74,7 @@ class Api:
         return Context(
             resource=resource,
             store=self.store,
-            now=self.clock.seconds(),
-            now_micro=self.clock.micros(),
+            clock=self.clock,
             namespace=namespace,
             name=name,
             subresource=subresource,

@@ -19,6 +19,7 @@ from .names import NameRule, dns_subdomain
 from .status import FieldError
 
 if TYPE_CHECKING:
+    from .identity import Clock
     from .resources import ResourceType
 
 JSON = dict[str, Any]
@@ -44,8 +45,7 @@ class Context:
 
     resource: ResourceType
     store: Reader
-    now: str  # simulated time, RFC 3339 in whole seconds: 2026-01-01T00:00:00Z
-    now_micro: str  # the same with exactly six decimals
+    clock: Clock
     namespace: str = ""
     name: str = ""  # the name in the path; "" on create
     subresource: str | None = None
@@ -56,6 +56,16 @@ class Context:
     warnings: list[str] = field(default_factory=list)  # sent as Warning headers
     requested: str = ""  # the API version that the client uses; `resource` is the one that is stored
     disabled_admission: frozenset[str] = frozenset()
+
+    @property
+    def now(self) -> str:
+        """Simulated time, RFC 3339 in whole seconds: 2026-01-01T00:00:00Z."""
+        return self.clock.seconds()
+
+    @property
+    def now_micro(self) -> str:
+        """The same with exactly six decimals."""
+        return self.clock.micros()
 
     def admits(self, plugin: str) -> bool:
         """The admission plugin of that name is at work."""

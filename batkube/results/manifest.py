@@ -39,6 +39,17 @@ class Rest(BaseModel):
     not_established: int = 0
 
 
+class DecisionTime(BaseModel):
+    """How long the scheduler's reactions were taken to last. Simulated seconds."""
+
+    model: str = "zero"
+    """``zero``; a number of seconds for each; ``real:FACTOR``: the real time times the factor."""
+    reactions: int = 0
+    """How many took time."""
+    total: float = 0.0
+    longest: float = 0.0
+
+
 class Scheduler(BaseModel):
     """The scheduler under test."""
 
@@ -77,6 +88,7 @@ class Run(BaseModel):
     unserved: dict[str, list[str]] = {}
     """Scheduler names that pods ask for and nobody answers to, with their jobs."""
     rest: Rest = Field(default_factory=Rest)
+    decision_time: DecisionTime = Field(default_factory=DecisionTime)
     repeatable: bool = False
     """Whether the same run would give the same bytes, as far as batkube knows: on the real clock it may not."""
     warnings: list[str] = []

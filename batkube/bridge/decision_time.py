@@ -1,0 +1,117 @@
+"""How long a scheduler's reactions are taken to last in simulated time.
+
+By default they last no time: what is decided in reaction to an event carries the event's date. With another model it
+is dated later, and Batsim is told so: its protocol takes a reply's ``now`` that lies behind the message's for a
+scheduler that took so long. Batsim stands still meanwhile, and what happens in between is told afterwards.
+"""
+
+import time
+from collections.abc import Callable
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict
+
+from batkube.bridge.time import SimulatedTime, whole_microseconds
+
+EXPECTED = "expected zero, a number of simulated seconds, or real:FACTOR (real alone is real:1)"
+
+
+class DecisionTime(BaseModel):
+    """A model of it, as the user names it: ``zero``, ``SECONDS`` or ``real[:FACTOR]``."""
+
+    model_config = ConfigDict(frozen=True)
+
+    model: Literal["zero", "constant", "real"] = "zero"
+    seconds: float = 0.0
+    """Simulated seconds that each reaction lasts (``constant``)."""
+    factor: float = 1.0
+    """Simulated seconds that a real second of a reaction lasts (``real``)."""
+
+    @classmethod
+    def parse(cls, text: str) -> "DecisionTime":
+        """What the user wrote. Raises ValueError."""
+        name, colon, factor = text.strip().partition(":")
+        if name == "real":
+            return cls(model="real", factor=_positive(factor) if colon else 1.0)
+        if text.strip() == "zero":
+            return cls()
+        try:
+            seconds = float(text)
+        except ValueError:
+            seconds = -1.0
+        if not 0 <= seconds < float("inf"):
+            raise ValueError(EXPECTED)
+        return cls(model="constant", seconds=seconds) if seconds else cls()
+
+    def __str__(self) -> str:
+        if self.model == "real":
+            return f"real:{self.factor:g}"
+        return f"{self.seconds:g}" if self.model == "constant" else "zero"
+
+    def lasts(self, worked: float) -> float:
+        """The simulated seconds that a reaction takes for which the scheduler ``worked`` so many real ones."""
+        return self.seconds if self.model == "constant" else worked * self.factor if self.model == "real" else 0.0
+
+
+ZERO = DecisionTime()
+
+
+def _positive(factor: str) -> float:
+    try:
+        value = float(factor)
+    except ValueError:
+        value = 0.0
+    if not 0 < value < float("inf"):
+        raise ValueError(EXPECTED)
+    return value
+
+
+class Reactions:
+    """Moves simulated time on by what reactions last: from events being told until the scheduler rests.
+
+    A reaction in which it neither binds nor deletes a pod leaves nothing to be dated, and takes no time.
+    """
+
+    def __init__(
+        self, decision_time: DecisionTime, clock: SimulatedTime, real: Callable[[], float] = time.monotonic
+    ) -> None:
+        self.decision_time = decision_time
+        self.count = 0
+        """How many took time."""
+        self.total = 0.0
+        """Simulated seconds of all of them."""
+        self.longest = 0.0
+        self._clock = clock
+        self._real = real
+        self._cause: float | None = None
+        self._told = 0.0
+
+    def begin(self) -> None:
+        """Events of this date are being told."""
+        if self.decision_time.model != "zero":
+            self._cause, self._told = self._clock.now, self._real()
+
+    def decided(self) -> None:
+        """A pod is about to be bound: the API dates it within the reaction, too."""
+        self._move_on(self._real())
+
+    def end(self, rested: float, *, acted: bool) -> bool:
+        """The scheduler has been at rest since ``rested`` (real clock); whether that took simulated time."""
+        cause = self._cause
+        if cause is None:
+            return False
+        if acted:
+            self._move_on(rested)
+        self._cause = None
+        lasted = self._clock.now - cause
+        if lasted <= 0:
+            return False
+        self.count += 1
+        self.total += lasted
+        self.longest = max(self.longest, lasted)
+        return True
+
+    def _move_on(self, real: float) -> None:
+        if self._cause is not None:
+            date = whole_microseconds(self._cause + self.decision_time.lasts(max(real - self._told, 0.0)))
+            self._clock.advance(max(self._clock.now, date))

@@ -1,0 +1,113 @@
+"""A simulation in process whose scheduler is a few lines of a test: a real API server, the embedded simulator."""
+
+import json
+import time
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+import httpx
+
+from batkube.batsim.platform import read_platform
+from batkube.batsim.workload import parse_workload
+from batkube.bridge.decision_time import ZERO, DecisionTime
+from batkube.bridge.jobs import JobState
+from batkube.bridge.rest import RestOnRealClock
+from batkube.bridge.simulation import Simulation
+from batkube.bridge.step_loop import StepLoop
+from batkube.bridge.time import SimulatedTime
+from batkube.kube.server import ApiServer
+from batkube.results.events import EventLog
+from batkube.settings import StepSettings
+from batkube.simulator.embedded import EmbeddedSimulator
+
+JSON = dict[str, Any]
+IMPATIENT = StepSettings(patience=0.01)
+
+
+class World:
+    """A simulation, and what its scheduler can do through the API."""
+
+    def __init__(
+        self,
+        folder: Path,
+        cores: list[int],
+        workload: JSON,
+        *,
+        sharing: bool = False,
+        decision_time: DecisionTime = ZERO,
+    ) -> None:
+        hosts = "".join(f'<host id="h{index}" speed="1Gf" core="{count}"/>' for index, count in enumerate(cores))
+        path = folder / "platform.xml"
+        path.write_text(
+            f'<platform version="4.1"><zone id="z" routing="Full">{hosts}'
+            '<host id="master_host" speed="1Gf"/></zone></platform>'
+        )
+        platform = read_platform(path)
+        self.time = SimulatedTime(0.0)
+        self.server = ApiServer(now=self.time.unix)
+        self.events = EventLog(folder / "events.jsonl")
+        self.simulation = Simulation(
+            self.server,
+            self.time,
+            self.events,
+            scheduler_name="default-scheduler",
+            served=("default-scheduler",),
+            platform=platform,
+            decision_time=decision_time,
+        )
+        self.simulator = EmbeddedSimulator(
+            platform, [parse_workload({"nb_res": 1, **workload})], compute_sharing=sharing
+        )
+        self.client = httpx.AsyncClient(transport=httpx.ASGITransport(app=self.server.asgi), base_url="http://cluster")
+
+    async def run(self, schedule: Callable[["World"], Awaitable[None]], settings: StepSettings = IMPATIENT) -> None:
+        """To the end, with ``schedule`` doing what it likes each time the scheduler may react."""
+        world = self
+
+        class Scheduler(RestOnRealClock):
+            async def start(self) -> None:
+                """It is there already."""
+
+            async def wait(self) -> float:
+                await schedule(world)
+                return time.monotonic()
+
+        rest = Scheduler(self.server, settings, pid=None)
+        try:
+            await StepLoop(self.simulator, self.simulation, rest, settings).run()
+        finally:
+            rest.close()
+
+    def waiting(self) -> list[JSON]:
+        return [pod for pod in self.server.list("pods") if not pod["spec"].get("nodeName")]
+
+    def nodes(self) -> list[JSON]:
+        return self.server.list("nodes")
+
+    async def bind(self, pod: str, node: str) -> httpx.Response:
+        binding = {"metadata": {"name": pod}, "target": {"kind": "Node", "name": node}}
+        return await self.client.post(f"/api/v1/namespaces/default/pods/{pod}/binding", json=binding)
+
+    def logged(self) -> list[JSON]:
+        """What ``events.jsonl`` has so far."""
+        self.events.close()
+        return [json.loads(line) for line in self.events.path.read_text().splitlines()]
+
+    def states(self) -> dict[str, JobState]:
+        return {job.name: job.state for job in self.simulation.control.jobs.values()}
+
+
+def delays(*jobs: JSON, **profiles: float) -> JSON:
+    return {
+        "jobs": [{"subtime": 0, "res": 1, "profile": "p", **job} for job in jobs],
+        "profiles": {name: {"type": "delay", "delay": delay} for name, delay in (profiles or {"p": 10}).items()},
+    }
+
+
+async def first_fit(world: World) -> None:
+    """Bind what can be bound, asking the API alone."""
+    for pod in world.waiting():
+        for node in world.nodes():
+            if (await world.bind(pod["metadata"]["name"], node["metadata"]["name"])).status_code == 201:
+                break
