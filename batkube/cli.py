@@ -66,6 +66,10 @@ DecisionTimeOption = Annotated[
         help="How long each reaction of the scheduler lasts in simulated time: bindings are dated so much later.",
     ),
 ]
+StartupOption = Annotated[
+    Path | None,
+    typer.Option(help="How long pods take to start and to end (YAML, see docs/startup.md); else no time."),
+]
 Epoch = Annotated[float, typer.Option(help="Unix seconds at which simulated time 0 lies.", show_default=False)]
 Seed = Annotated[int, typer.Option(help="Where uids and generated names come from.")]
 
@@ -121,6 +125,7 @@ def run(
         bool,
         typer.Option("--enable-compute-sharing", help="Jobs share hosts by their requests (Batsim's option)."),
     ] = False,
+    startup: StartupOption = None,
     on_deadlock: DeadlockOption = OnDeadlock.FAIL,
     quiet_period: QuietPeriod = DEFAULT_QUIET_PERIOD,
     patience: Patience = DEFAULT_PATIENCE,
@@ -154,6 +159,7 @@ def run(
             simulator=simulator,
             batsim_binary=batsim_binary,
             compute_sharing=enable_compute_sharing,
+            startup=startup,
             seed=seed,
             epoch=epoch,
             step=StepSettings(
@@ -206,6 +212,7 @@ def serve(
         bool, typer.Option("--api-only", help="The API server alone: no simulator, nobody plays kubelet.")
     ] = False,
     scheduler_name: SchedulerName = "default-scheduler",
+    startup: StartupOption = None,
     on_deadlock: DeadlockOption = OnDeadlock.FAIL,
     quiet_period: QuietPeriod = DEFAULT_QUIET_PERIOD,
     patience: Patience = DEFAULT_PATIENCE,
@@ -226,6 +233,7 @@ def serve(
             platform=platform,
             scheduler_name=scheduler_name,
             api_only=api_only,
+            startup=startup,
             seed=seed,
             epoch=epoch,
             step=StepSettings(

@@ -22,6 +22,7 @@ from batkube.bridge.errors import InputError
 from batkube.bridge.job_files import JobFiles
 from batkube.bridge.jobs import PodWishes
 from batkube.bridge.rest import Rest, RestOnRealClock
+from batkube.bridge.startup import Startup
 from batkube.bridge.time import SimulatedTime
 from batkube.clock.launch import Mode, launch
 from batkube.clock.launch import choose as choose_mode
@@ -38,6 +39,8 @@ from batkube.schedulers.under_test import Access, SchedulerChoiceError, Schedule
 from batkube.session import BAD_INPUT, FAILED, Session
 from batkube.settings import Clock, RunSettings, StepSettings, Timers
 from batkube.simulator.embedded import EmbeddedSimulator
+from batkube.startup.errors import StartupError
+from batkube.startup.model import read_startup
 from batkube.supervision import interruptible, until_dead, until_interrupted
 
 
@@ -50,6 +53,7 @@ class Inputs:
     scheduler: SchedulerUnderTest
     batsim: Path | None
     """The program to start, where it is Batsim that simulates."""
+    startup: Startup | None
 
 
 def main(settings: RunSettings, *, verbosity: int = 0, summarize: bool = True) -> int:
@@ -94,7 +98,11 @@ def read_inputs(settings: RunSettings) -> Inputs:
         batsim = find_batsim(settings.batsim_binary) if settings.simulator == "batsim" else None
     except SimulatorError as error:
         raise InputError(str(error)) from None
-    return Inputs(platform, workloads, scheduler, batsim)
+    try:
+        startup = Startup(read_startup(settings.startup), settings.seed) if settings.startup else None
+    except StartupError as error:
+        raise InputError(str(error)) from None
+    return Inputs(platform, workloads, scheduler, batsim, startup)
 
 
 async def _run(settings: RunSettings, inputs: Inputs, *, quiet: bool, summarize: bool) -> int:
@@ -150,6 +158,7 @@ async def _run(settings: RunSettings, inputs: Inputs, *, quiet: bool, summarize:
             served=scheduler.names if process else None,
             platform=inputs.platform,
             files=JobFiles(inputs.workloads),
+            startup=inputs.startup,
         )
         server.app.include_router(router(server, lambda: session.simulation))
         shown = display(session.simulation, sum(len(w.jobs) for w in inputs.workloads.values()), quiet=quiet)
@@ -215,6 +224,7 @@ def _manifest(settings: RunSettings, inputs: Inputs, command: list[str], mode: M
         batkube=__version__,
         platform=input_file(settings.platform),
         workloads=[input_file(path) for path in settings.workloads],
+        startup=input_file(settings.startup) if settings.startup else None,
         scheduler=Scheduler(
             kind=inputs.scheduler.kind,
             command=command,

@@ -90,10 +90,13 @@ async def _simulations(
     from batkube.batsim.messages import Message, SimulationBegins
     from batkube.batsim.platform import read_platform
     from batkube.bridge.rest import RestOnRealClock
-    from batkube.results.manifest import Run, Scheduler
+    from batkube.bridge.startup import Startup
+    from batkube.results.manifest import Run, Scheduler, input_file
     from batkube.session import Session
+    from batkube.startup.model import read_startup
 
     platform = read_platform(settings.platform) if settings.platform else None
+    startup = Startup(read_startup(settings.startup), settings.seed) if settings.startup else None
     while True:
         try:
             message = await endpoint.receive()
@@ -116,6 +119,7 @@ async def _simulations(
                 batkube=__version__,
                 scheduler=Scheduler(kind="none", names=[settings.scheduler_name]),
                 simulator=settings.batsim,
+                startup=input_file(settings.startup) if settings.startup else None,
                 seed=settings.seed,
                 epoch=settings.epoch,
                 settings=settings.step.model_dump(mode="json"),
@@ -127,6 +131,7 @@ async def _simulations(
             scheduler_name=settings.scheduler_name,
             served=None,
             platform=platform,
+            startup=startup,
         )
         current[:] = [session]
         print(f"batkube: a simulation begins; results go to {out}", flush=True)

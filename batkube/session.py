@@ -17,6 +17,7 @@ from batkube.bridge.job_records import job_records
 from batkube.bridge.jobs import JobState
 from batkube.bridge.rest import Rest
 from batkube.bridge.simulation import Simulation
+from batkube.bridge.startup import Startup
 from batkube.bridge.step_loop import StepLoop
 from batkube.bridge.time import SimulatedTime
 from batkube.kube.server import ApiServer
@@ -56,6 +57,7 @@ class Session:
         served: tuple[str, ...] | None,
         platform: Platform | None = None,
         files: JobFiles | None = None,
+        startup: Startup | None = None,
     ) -> None:
         out.mkdir(parents=True, exist_ok=True)
         (out / ERROR_DETAILS).unlink(missing_ok=True)
@@ -73,7 +75,9 @@ class Session:
             platform=platform,
             files=files,
             decision_time=settings.decision_time,
+            startup=startup,
         )
+        self._has_stages = startup is not None
         self._rest = rest
         run.write(out / "run.json")
 
@@ -126,7 +130,7 @@ class Session:
         self._count_jobs(records)
         write_jobs_csv(self.out / "jobs.csv", records)
         write_schedule_csv(self.out / "schedule.csv", records, nb_machines=len(simulation.cluster.hosts))
-        write_pods_csv(self.out / "pods.csv", simulation.control.pods.values())
+        write_pods_csv(self.out / "pods.csv", simulation.control.pods.values(), stages=self._has_stages)
         run.jobs_sha256 = file_sha256(self.out / "jobs.csv")
         run.write(self.out / "run.json")
         return exit_code

@@ -94,6 +94,8 @@ class RunSettings(BaseModel):
     simulator: str = "embedded"
     batsim_binary: Path | None = None
     compute_sharing: bool = False
+    startup: Path | None = None
+    """How long pods take to start and to end; None: no time."""
     seed: int = 0
     epoch: float = DEFAULT_EPOCH
     step: StepSettings = StepSettings()
@@ -112,6 +114,7 @@ class ServeSettings(BaseModel):
     platform: Path | None = None
     scheduler_name: str = "default-scheduler"
     api_only: bool = False
+    startup: Path | None = None
     seed: int = 0
     epoch: float = DEFAULT_EPOCH
     step: StepSettings = StepSettings()

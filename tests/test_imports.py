@@ -14,7 +14,8 @@ MAY_IMPORT = {
     "clock": set(),
     "schedulers": set(),
     "results": set(),
-    "bridge": {"kube", "batsim", "simulator", "clock", "results", "settings", "__init__"},
+    "startup": set(),
+    "bridge": {"kube", "batsim", "simulator", "clock", "results", "startup", "settings", "__init__"},
 }
 
 

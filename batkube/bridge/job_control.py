@@ -105,21 +105,26 @@ class JobControl:
         self._record("pod_bound", pod=pod, node=node)
 
     def start(self, job: Job) -> None:
-        """All its pods are bound: the job runs from now on."""
+        """All its pods are bound, and have started where that takes time: the job runs from now on."""
         job.move(JobState.RUNNING)
         self.running += 1
         job.starting_time = self._time.now
         self.decisions.append(messages.ExecuteJob(timestamp=self._time.now, data=self._cluster.execution(job)))
         self._record("job_started", job=job.id, hosts=job.hosts)
         for name in job.pods:
-            self.pods[name].starting_time = self._time.now
-            self.pods[name].phase = "Running"
-            self._cluster.kubelet.start(name)
+            if self.pods[name].starting_time is None:
+                self.start_pod(name)
 
-    def complete(self, job_id: str, batsim_state: str, return_code: int, *, finished: float) -> None:
+    def start_pod(self, name: str) -> None:
+        """The pod's process runs from now on."""
+        self.pods[name].starting_time = self._time.now
+        self.pods[name].phase = "Running"
+        self._cluster.kubelet.start(name)
+
+    def complete(self, job_id: str, batsim_state: str, return_code: int, *, finished: float) -> Job:
         """Batsim says that a job has ended, ``finished`` it has maybe earlier, while a decision took its time.
 
-        Raises InvariantBroken where it did not run.
+        Its pods have not ended yet. Raises InvariantBroken where it did not run.
         """
         job = self.jobs.get(job_id)
         if job is None:
@@ -132,26 +137,27 @@ class JobControl:
         self.ended.append(job)
         earlier = {"finish_time": finished} if finished < self._time.now else {}
         self._record("job_completed", job=job.id, state=batsim_state, return_code=return_code, **earlier)
-        for name in job.pods:
-            self._cluster.release(job.uids[name])
-            self._end_pod(job, name, finished)
+        return job
 
-    def _end_pod(self, job: Job, name: str, date: float) -> None:
+    def end_pod(self, job: Job, name: str, date: float) -> None:
+        """The pod of a job that has completed ends at ``date``, its process with the job; it leaves its node."""
+        self._cluster.release(job.uids[name])
         record, kubelet = self.pods[name], self._cluster.kubelet
+        exited = date if job.finish_time is None else job.finish_time
         record.finish_time = date
         record.phase = "Succeeded" if job.batsim_state == SUCCESS else "Failed"
         match job.batsim_state:
             case "COMPLETED_SUCCESSFULLY":
-                kubelet.succeed(name, date)
+                kubelet.succeed(name, date, exited)
             case "COMPLETED_WALLTIME_REACHED":
                 record.reason = "DeadlineExceeded"
-                kubelet.exceed_deadline(name, date)
+                kubelet.exceed_deadline(name, date, exited)
             case "COMPLETED_KILLED":
                 record.reason = "Killed"
-                kubelet.kill(name, date, job.reason or "the job was killed")
+                kubelet.kill(name, date, job.reason or "the job was killed", exited)
             case _:
                 record.reason = "Error"
-                kubelet.fail(name, date, job.return_code)
+                kubelet.fail(name, date, job.return_code, exited)
 
     def reject(self, job: Job, why: str) -> None:
         """The job will never run: Batsim is told, its pods go away."""
@@ -172,6 +178,12 @@ class JobControl:
             self._cluster.kubelet.remove(name)
         job.uids.clear()
         job.nodes.clear()
+
+    def replace_pods(self, job: Job, why: str) -> None:
+        """The pods of a job that waits are made anew, on no node, as a controller does when one of them is lost."""
+        self._record("pods_replaced", job=job.id, reason=why)
+        self.remove_pods(job)
+        self.create_pods(job)
 
     def kill(self, job: Job, why: str) -> None:
         """Ask Batsim, once, to kill a job that runs."""

@@ -3,6 +3,7 @@
 from typing import Any
 
 from batkube.bridge import hosts, pods
+from batkube.bridge.kubelet_events import Told, event
 from batkube.bridge.time import SimulatedTime
 from batkube.kube.server import ApiServer
 from batkube.kube.status import ApiError
@@ -20,25 +21,35 @@ class Kubelet:
         self._server = server
         self._time = time
 
+    def create(self, name: str) -> None:
+        """The pod has come to its node, and its process will start some time: Pending, ContainerCreating."""
+        if pod := self._pod(name):
+            self._write(pods.creating(pod, self._time.rfc3339()))
+
+    def tell(self, name: str, what: Told, date: float, *, took: float = 0.0) -> None:
+        """An Event of the pod's start, at ``date``; ``took``: simulated seconds that it took."""
+        if pod := self._pod(name):
+            self._server.create("events", event(pod, what, self._time.epoch + date, took=took), pods.NAMESPACE)
+
     def start(self, name: str) -> None:
         """The pod's process runs from now on."""
         if pod := self._pod(name):
             self._write(pods.running(pod, self._time.rfc3339()))
 
-    def succeed(self, name: str, date: float) -> None:
-        """The process has ended well at ``date``."""
-        self._end(name, date, exit_code=0, reason="Completed")
+    def succeed(self, name: str, date: float, exited: float) -> None:
+        """The process has ended well at ``exited``, the pod at ``date``."""
+        self._end(name, date, exited, exit_code=0, reason="Completed")
 
-    def fail(self, name: str, date: float, return_code: int) -> None:
+    def fail(self, name: str, date: float, return_code: int, exited: float) -> None:
         """The process has ended with an error."""
-        self._end(name, date, exit_code=return_code & 0xFF or 1, reason="Error")
+        self._end(name, date, exited, exit_code=return_code & 0xFF or 1, reason="Error")
 
-    def exceed_deadline(self, name: str, date: float) -> None:
+    def exceed_deadline(self, name: str, date: float, exited: float) -> None:
         """The walltime is over; the kubelet's words for ``activeDeadlineSeconds``."""
         message = "Pod was active on the node longer than the specified deadline"
-        self._end(name, date, exit_code=KILLED_BY_SIGKILL, reason="DeadlineExceeded", message=message)
+        self._end(name, date, exited, exit_code=KILLED_BY_SIGKILL, reason="DeadlineExceeded", message=message)
 
-    def kill(self, name: str, date: float, why: str) -> None:
+    def kill(self, name: str, date: float, why: str, exited: float) -> None:
         """The process was killed: a pod that is being deleted goes away for good, another fails."""
         pod = self._pod(name)
         if pod is None:
@@ -46,7 +57,7 @@ class Kubelet:
         if pod["metadata"].get("deletionTimestamp"):
             self.remove(name)
         else:
-            self._end(name, date, exit_code=KILLED_BY_SIGKILL, reason="Killed", message=why)
+            self._end(name, date, exited, exit_code=KILLED_BY_SIGKILL, reason="Killed", message=why)
 
     def remove(self, name: str) -> None:
         """Take the pod out of the API at once (grace period 0)."""
@@ -74,11 +85,12 @@ class Kubelet:
         status = {**current["status"], "allocatable": allocatable}
         self._server.update("nodes", {**current, "status": status}, "status")
 
-    def _end(self, name: str, date: float, *, exit_code: int, reason: str, message: str = "") -> None:
+    def _end(self, name: str, date: float, exited: float, *, exit_code: int, reason: str, message: str = "") -> None:
         pod = self._pod(name)
         if pod is None:
             return
-        self._write(pods.ended(pod, self._time.rfc3339(date), exit_code=exit_code, reason=reason, message=message))
+        now, finished = self._time.rfc3339(date), self._time.rfc3339(exited)
+        self._write(pods.ended(pod, now, exit_code=exit_code, reason=reason, message=message, exited=finished))
         if pod["metadata"].get("deletionTimestamp"):
             self.remove(name)
 

@@ -22,6 +22,8 @@ WALLTIME_ANNOTATION = "batkube.io/walltime"
 """Annotation: seconds after which the job is killed; what a user would have told a batch scheduler."""
 
 NAMESPACE = "default"
+SANDBOX = "PodReadyToStartContainers"
+"""Condition: the pod has its sandbox, and network in it. It is True no longer when the pod has ended."""
 CONTAINER = "job"
 GPU = "nvidia.com/gpu"
 
@@ -61,33 +63,55 @@ def pods_of(job: Job, resource: ResourceType, *, requests: dict[str, str], prior
     return [{**template, "metadata": {**template["metadata"], "name": name}} for name in job.pods]
 
 
-def running(pod: JSON, now: str) -> JSON:
-    """The pod's status when its process starts, as a kubelet writes it."""
+def creating(pod: JSON, now: str) -> JSON:
+    """The pod's status when a kubelet has seen it, until its process starts."""
+    waiting = {"waiting": {"reason": "ContainerCreating"}}
+    message = f"containers with unready status: [{pod['spec']['containers'][0]['name']}]"
     return {
         **pod,
         "status": {
             **pod.get("status", {}),
-            "phase": "Running",
+            "phase": "Pending",
             "startTime": now,
+            "conditions": _conditions(
+                pod, now, ready=False, sandbox=True, why={"reason": "ContainersNotReady", "message": message}
+            ),
+            "containerStatuses": [_container(pod, waiting, started=False)],
+        },
+    }
+
+
+def running(pod: JSON, now: str) -> JSON:
+    """The pod's status when its process starts, as a kubelet writes it."""
+    status = pod.get("status", {})
+    return {
+        **pod,
+        "status": {
+            **status,
+            "phase": "Running",
+            "startTime": status.get("startTime", now),
             "conditions": _conditions(pod, now, ready=True),
             "containerStatuses": [_container(pod, {"running": {"startedAt": now}}, started=True)],
         },
     }
 
 
-def ended(pod: JSON, now: str, *, exit_code: int, reason: str, message: str = "") -> JSON:
+def ended(pod: JSON, now: str, *, exit_code: int, reason: str, message: str = "", exited: str) -> JSON:
     """The pod's status when its process has ended: Succeeded with exit code 0, else Failed.
 
     ``reason`` is the container's (``Completed``, ``Error``); with a ``message`` it is the pod's own as well.
+    ``exited``: when the process ended, ``now`` or before.
     """
     status = pod.get("status", {})
-    started = status.get("startTime", now)
-    terminated: JSON = {"exitCode": exit_code, "reason": reason, "startedAt": started, "finishedAt": now}
+    began = status.get("startTime", now)
+    process: JSON = next((container["state"] for container in status.get("containerStatuses", [])), {})
+    started = process.get("running", {}).get("startedAt", began)
+    terminated: JSON = {"exitCode": exit_code, "reason": reason, "startedAt": started, "finishedAt": exited}
     new = {
         **status,
         "phase": "Succeeded" if exit_code == 0 else "Failed",
-        "startTime": started,
-        "conditions": _conditions(pod, now, ready=False),
+        "startTime": began,
+        "conditions": _conditions(pod, now, ready=False, why={"reason": "PodCompleted"}),
         "containerStatuses": [_container(pod, {"terminated": terminated}, started=False)],
     }
     if message:
@@ -109,16 +133,22 @@ def _container(pod: JSON, state: JSON, *, started: bool) -> JSON:
     }
 
 
-def _conditions(pod: JSON, now: str, *, ready: bool) -> list[JSON]:
-    """The kubelet's conditions beside those of others; a transition is dated only where the status changes."""
+def _conditions(pod: JSON, now: str, *, ready: bool, sandbox: bool = False, why: JSON | None = None) -> list[JSON]:
+    """The kubelet's conditions beside those of others; a transition is dated only where the status changes.
+
+    ``why``: reason and message of those that are not met. ``sandbox``: begin to tell of the pod's sandbox too.
+    """
     conditions = {condition["type"]: condition for condition in pod.get("status", {}).get("conditions", [])}
-    for kind in ("Initialized", "Ready", "ContainersReady"):
-        truth = "True" if ready or kind == "Initialized" else "False"
+    truths = {"Initialized": True, "Ready": ready, "ContainersReady": ready}
+    if sandbox or SANDBOX in conditions:
+        truths[SANDBOX] = ready
+    for kind, truth in truths.items():
+        status = "True" if truth else "False"
+        new: JSON = {"type": kind, "status": status, "lastProbeTime": None, "lastTransitionTime": now}
+        if not truth and kind != SANDBOX:
+            new |= why or {}
         old = conditions.get(kind)
-        if old is not None and old["status"] == truth:
-            continue
-        new: JSON = {"type": kind, "status": truth, "lastProbeTime": None, "lastTransitionTime": now}
-        if not ready:
-            new["reason"] = "PodCompleted"
+        if old is not None and old["status"] == status:
+            new["lastTransitionTime"] = old["lastTransitionTime"]
         conditions[kind] = new
     return list(conditions.values())

@@ -15,6 +15,7 @@ from batkube.bridge.job_control import JobControl
 from batkube.bridge.job_files import JobFiles
 from batkube.bridge.jobs import PUBLISHED_DEFAULT_SCHEDULER, Job, JobState, PodWishes, SubmittedJob
 from batkube.bridge.pod_watch import PodWatch
+from batkube.bridge.startup import PodStages, Startup
 from batkube.bridge.time import SimulatedTime, whole_microseconds
 from batkube.kube.server import ApiServer
 from batkube.results.events import EventLog
@@ -41,6 +42,7 @@ class Simulation:
         platform: Platform | None = None,
         files: JobFiles | None = None,
         decision_time: DecisionTime = ZERO,
+        startup: Startup | None = None,
     ) -> None:
         self.time = time
         self.reactions = Reactions(decision_time, time)
@@ -52,6 +54,7 @@ class Simulation:
         self.cluster = Cluster(server, time, platform)
         self.control = JobControl(server, time, events, self.cluster)
         self.gangs = Gangs(self.control, time, events)
+        self.stages = PodStages(startup, self.control, self.cluster, time, freed=self.gangs.resume)
         self._server = server
         self._events = events
         self._scheduler_name = scheduler_name
@@ -77,6 +80,7 @@ class Simulation:
             or self._static_jobs_to_come
             or self._external_events_to_come
             or self.control.running > 0
+            or self.stages.next_date is not None
             or bool(self.calls)
         )
 
@@ -87,13 +91,18 @@ class Simulation:
 
     # What Batsim says
 
-    def apply(self, message: messages.Message) -> None:
-        """Bring the cluster up to date. Raises InvariantBroken, and InputError for a platform that cannot be shown."""
+    def apply(self, message: messages.Message) -> bool:
+        """Bring the cluster up to date; False where it was only a call at which nothing was due.
+
+        Raises InvariantBroken, and InputError for a platform that cannot be shown.
+        """
         for event in message.events:
             # An event may be older than the last message: it came while Batsim waited for us.
             self.time.advance(max(self.time.now, event.timestamp))
             self._apply(event)
         self.time.advance(message.now)
+        told = not all(isinstance(event, messages.RequestedCall) for event in message.events)
+        return self.stages.advance() or told
 
     def _apply(self, event: messages.Event) -> None:
         match event:
@@ -103,8 +112,8 @@ class Simulation:
                 self._submit(event.data)
             case messages.JobCompleted():
                 data = event.data
-                self.control.complete(data.job_id, data.job_state, data.return_code, finished=event.timestamp)
-                self.gangs.resume()
+                job = self.control.complete(data.job_id, data.job_state, data.return_code, finished=event.timestamp)
+                self.stages.completed(job)
             case messages.Notify():
                 self._notified(event.data)
             case messages.RequestedCall():
@@ -189,10 +198,12 @@ class Simulation:
         self._events.write(self.time.now, "node_ready" if available else "node_not_ready", node=node)
         self.cluster.kubelet.set_ready(node, available)
         if not available:
-            # Batsim lets jobs run on a host that is gone; a cluster does not.
-            for job in self.control.jobs.values():
-                if job.state is JobState.RUNNING and node in job.nodes.values():
+            # Batsim lets jobs run on a host that is gone, and starts none there; a cluster does neither.
+            for job in [job for job in self.control.jobs.values() if node in job.nodes.values()]:
+                if job.state is JobState.RUNNING:
                     self.control.kill(job, f"node {node} became unavailable")
+                elif job.state is JobState.WAITING:
+                    self.control.replace_pods(job, f"node {node} became unavailable")
 
     # What schedulers and users do
 
@@ -204,15 +215,16 @@ class Simulation:
         """
         before = self._server.store.revision
         done = self._watch.take()
+        freed = False
         for name in sorted(done.deleted, key=self._order):
-            self._pod_deleted(name, done.deleted[name])
+            freed = self._pod_deleted(name, done.deleted[name]) or freed
         for name in sorted(done.bound, key=self._order):
             job = self._job(name)
             if name in job.uids and job.state is JobState.WAITING:
                 self.control.bound(job, name, done.bound[name])
-                if len(job.nodes) == len(job.pods):
-                    self.control.start(job)
-        return self._server.store.revision != before
+                self.stages.bound(job, name)
+        self.stages.advance()
+        return freed or self._server.store.revision != before
 
     @property
     def acted(self) -> bool:
@@ -227,15 +239,18 @@ class Simulation:
         """Return as soon as somebody binds or deletes one of the pods."""
         await self._watch.stirred()
 
-    def _pod_deleted(self, name: str, uid: str) -> None:
+    def _pod_deleted(self, name: str, uid: str) -> bool:
+        """Whether nodes are free for others now."""
         job = self._job(name)
         if job.uids.get(name) != uid:
-            return
+            return False
         why = f"pod {name} was deleted"
         if job.state is JobState.RUNNING:
             self.control.kill(job, why)
         elif job.state is JobState.WAITING:
             self.control.reject(job, f"{why} before the job started")
+            return True
+        return False
 
     def _order(self, pod: str) -> tuple[int, int]:
         job = self._job(pod)
@@ -247,7 +262,9 @@ class Simulation:
         return job
 
     def reply(self) -> messages.Message:
-        """All decisions since the last reply, dated now."""
+        """All decisions since the last reply, dated now, and a call for when the next pod has started or ended."""
+        if not self.over and (date := self.stages.next_date) is not None:
+            self.call_later(date)
         decisions, self.control.decisions = self.control.decisions, []
         return messages.Message(now=self.time.now, events=[*decisions])
 

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Callable
 
-from batkube.batsim.messages import Message, RequestedCall
+from batkube.batsim.messages import Message
 from batkube.batsim.simulator import Simulator
 from batkube.bridge.errors import Stuck
 from batkube.bridge.jobs import Job
@@ -50,8 +50,7 @@ class StepLoop:
             message = first or await self._simulator.receive()
             first = None
             await self._rest.advance(message.now)
-            simulation.apply(message)
-            if not all(isinstance(event, RequestedCall) for event in message.events):
+            if simulation.apply(message):
                 self._changed = simulation.time.now
             self._on_step()
             if not simulation.over:
@@ -99,7 +98,8 @@ class StepLoop:
 
     def _served_and_waiting(self) -> list[Job]:
         unserved = {job_id for jobs in self._simulation.unserved.values() for job_id in jobs}
-        return [job for job in self._simulation.control.waiting() if job.id not in unserved]
+        waiting = self._simulation.control.waiting()
+        return [job for job in waiting if job.id not in unserved and len(job.nodes) < len(job.pods)]
 
     async def _stirs(self) -> bool:
         """Whether the scheduler, though at rest, does something with the pods by itself before our patience ends."""

@@ -73,6 +73,8 @@ class Run(BaseModel):
     """Why the run did not finish; for a person."""
     platform: InputFile | None = None
     workloads: list[InputFile] = []
+    startup: InputFile | None = None
+    """The start-up model; without one pods start and end at once."""
     scheduler: Scheduler
     simulator: str
     compute_sharing: bool | None = None

@@ -7,6 +7,17 @@ from pathlib import Path
 
 
 @dataclass(slots=True)
+class PodStageTimes:
+    """When a pod went through the kubelet's stages; columns of their own, where a start-up model was used."""
+
+    pulling_time: float | None = None
+    pulled_time: float | None = None
+    container_created_time: float | None = None
+    exit_time: float | None = None
+    """When its process ended; the pod's own end is ``finish_time``."""
+
+
+@dataclass(slots=True)
 class PodRecord:
     """A row of ``pods.csv``. Times are simulated seconds; None is written as nothing."""
 
@@ -25,16 +36,22 @@ class PodRecord:
     """How often the scheduler reported that it could not place the pod."""
     waited_for: str = ""
     """The last such report."""
+    stages: PodStageTimes | None = None
 
 
-def write_pods_csv(path: Path, pods: Iterable[PodRecord]) -> None:
-    """Write one row a pod, in the order given; times with six decimals as in Batsim's files."""
-    names = [field.name for field in fields(PodRecord)]
+def write_pods_csv(path: Path, pods: Iterable[PodRecord], *, stages: bool = False) -> None:
+    """Write one row a pod, in the order given; times with six decimals as in Batsim's files.
+
+    ``stages``: with the columns of PodStageTimes at the end.
+    """
+    names = [field.name for field in fields(PodRecord) if field.name != "stages"]
+    stage_names = [field.name for field in fields(PodStageTimes)] if stages else []
     with path.open("w", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(names)
+        writer.writerow(names + stage_names)
         for pod in pods:
-            writer.writerow([_cell(getattr(pod, name)) for name in names])
+            cells = [_cell(getattr(pod, name)) for name in names]
+            writer.writerow(cells + [_cell(getattr(pod.stages, name, None)) for name in stage_names])
 
 
 def _cell(value: object) -> str:

@@ -14,6 +14,7 @@ from batkube.bridge.decision_time import ZERO, DecisionTime
 from batkube.bridge.jobs import JobState
 from batkube.bridge.rest import RestOnRealClock
 from batkube.bridge.simulation import Simulation
+from batkube.bridge.startup import Startup
 from batkube.bridge.step_loop import StepLoop
 from batkube.bridge.time import SimulatedTime
 from batkube.kube.server import ApiServer
@@ -36,6 +37,7 @@ class World:
         *,
         sharing: bool = False,
         decision_time: DecisionTime = ZERO,
+        startup: Startup | None = None,
     ) -> None:
         hosts = "".join(f'<host id="h{index}" speed="1Gf" core="{count}"/>' for index, count in enumerate(cores))
         path = folder / "platform.xml"
@@ -55,6 +57,7 @@ class World:
             served=("default-scheduler",),
             platform=platform,
             decision_time=decision_time,
+            startup=startup,
         )
         self.simulator = EmbeddedSimulator(
             platform, [parse_workload({"nb_res": 1, **workload})], compute_sharing=sharing

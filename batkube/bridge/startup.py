@@ -1,0 +1,161 @@
+"""Pods between their binding and Running, and between the end of their process and their own.
+
+Without a start-up model both take no time: a job starts when its last pod is bound, and its pods end with it.
+With one each pod goes through the kubelet's stages on its own; the job starts when the last of its pods has started.
+A pod holds its node all the while.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import partial
+from heapq import heappop, heappush
+from itertools import count
+
+from batkube.bridge.cluster import Cluster
+from batkube.bridge.errors import InputError
+from batkube.bridge.job_control import JobControl
+from batkube.bridge.jobs import Job
+from batkube.bridge.kubelet_events import Told
+from batkube.bridge.time import SimulatedTime, whole_microseconds
+from batkube.results.pods import PodStageTimes
+from batkube.startup.errors import StartupError
+from batkube.startup.model import PodDelays, StartupModel
+
+SOONEST = 1e-3
+"""Simulated seconds: Batsim refuses a CALL_ME_LATER that is past when it handles it, some latencies after our reply."""
+
+
+@dataclass(frozen=True, slots=True)
+class Startup:
+    """What is drawn from, and with which seed."""
+
+    model: StartupModel
+    seed: int
+
+    def delays(self, job: Job, pod: str) -> PodDelays:
+        """Those of one pod. Raises InputError where a trace does not know it."""
+        try:
+            return self.model.delays(self.seed, pod, job.name)
+        except StartupError as error:
+            raise InputError(str(error)) from None
+
+
+@dataclass(order=True, slots=True)
+class _Due:
+    date: float
+    number: int
+    """In order of planning, for those of one date."""
+    act: Callable[[], None] = field(compare=False)
+    holds: Callable[[], bool] = field(compare=False)
+    """Whether it is still to happen."""
+
+
+class _Plan:
+    """What is to happen, by date."""
+
+    def __init__(self) -> None:
+        self._heap: list[_Due] = []
+        self._numbers = count()
+
+    def add(self, date: float, act: Callable[[], None], holds: Callable[[], bool]) -> None:
+        # As Batsim will name it when it calls, so that nothing is due a hair after the call for it.
+        heappush(self._heap, _Due(whole_microseconds(date), next(self._numbers), act, holds))
+
+    @property
+    def next_date(self) -> float | None:
+        while self._heap and not self._heap[0].holds():
+            heappop(self._heap)
+        return self._heap[0].date if self._heap else None
+
+    def act_until(self, now: float) -> bool:
+        acted = False
+        while (date := self.next_date) is not None and date <= now:
+            heappop(self._heap).act()
+            acted = True
+        return acted
+
+
+class PodStages:
+    """Takes pods through their stages.
+
+    ``startup``: None where that takes no time. ``freed`` is called when pods have ended and their nodes are free.
+    """
+
+    def __init__(
+        self,
+        startup: Startup | None,
+        control: JobControl,
+        cluster: Cluster,
+        time: SimulatedTime,
+        freed: Callable[[], object],
+    ) -> None:
+        self._startup = startup
+        self._control = control
+        self._kubelet = cluster.kubelet
+        self._time = time
+        self._freed = freed
+        self._turns = _Plan()
+        """Starts and ends: the simulation stops at them."""
+        self._notices = _Plan()
+        """Events of the stages in between, told with their own date at the next stop: nothing depends on them."""
+
+    @property
+    def next_date(self) -> float | None:
+        """When the next pod will have started, or ended; None where none is on its way. Never the present."""
+        date = self._turns.next_date
+        return None if date is None else max(date, self._time.now + SOONEST)
+
+    def advance(self) -> bool:
+        """Bring the pods up to date; False where none has started or ended."""
+        self._notices.act_until(self._time.now)
+        return self._turns.act_until(self._time.now)
+
+    def bound(self, job: Job, pod: str) -> None:
+        """The pod has its node. Raises InputError where a trace does not know the pod."""
+        if self._startup is None:
+            if len(job.nodes) == len(job.pods):
+                self._control.start(job)
+            return
+        delays = self._startup.delays(job, pod)
+        uid = job.uids[pod]
+
+        def holds() -> bool:
+            return job.uids.get(pod) == uid
+
+        self._kubelet.create(pod)
+        stages = self._control.pods[pod].stages = PodStageTimes()
+        stages.pulling_time = self._time.now + delays.pulling
+        stages.pulled_time = stages.pulling_time + delays.pulled
+        stages.container_created_time = stages.pulled_time + delays.created
+        tell = self._kubelet.tell
+        self._notices.add(stages.pulling_time, partial(tell, pod, Told.PULLING, stages.pulling_time), holds)
+        pulled = partial(tell, pod, Told.PULLED, stages.pulled_time, took=delays.pulled)
+        self._notices.add(stages.pulled_time, pulled, holds)
+        created = stages.container_created_time
+        self._notices.add(created, partial(tell, pod, Told.CREATED, created), holds)
+        self._turns.add(created + delays.started, partial(self._started, job, pod), holds)
+
+    def _started(self, job: Job, pod: str) -> None:
+        self._control.start_pod(pod)
+        self._kubelet.tell(pod, Told.STARTED, self._time.now)
+        if all(self._control.pods[name].starting_time is not None for name in job.pods):
+            self._control.start(job)
+
+    def completed(self, job: Job) -> None:
+        """The processes of the job's pods have ended, at the job's ``finish_time``."""
+        exited = self._time.now if job.finish_time is None else job.finish_time
+        if self._startup is None:
+            for pod in job.pods:
+                self._control.end_pod(job, pod, exited)
+            self._freed()
+            return
+        for pod in job.pods:
+            stages = self._control.pods[pod].stages
+            if stages is not None:
+                stages.exit_time = exited
+            date = exited + self._startup.delays(job, pod).ended
+            self._turns.add(date, partial(self._ended, job, pod, date), lambda: True)
+
+    def _ended(self, job: Job, pod: str, date: float) -> None:
+        self._control.end_pod(job, pod, date)
+        self._freed()

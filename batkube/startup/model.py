@@ -1,0 +1,132 @@
+"""The start-up model: how long a pod takes from its binding to Running, and from its process' end to its own.
+
+A YAML file with a delay for each stage. What it leaves out takes no time. ::
+
+    pulling: {quantiles: [0.4, 0.5, 2.9]}       # from binding until the image begins to be pulled
+    pulled: 0.95                                # ... until it is there
+    created: {lognormal: {median: 0.04, sigma: 0.4}}
+    started: {exponential: {mean: 0.03, shift: 0.02}}
+    ended: {trace: {file: ends.csv, column: seconds}}   # from the end of the process to the end of the pod
+"""
+
+from dataclasses import dataclass
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import yaml
+from pydantic import BaseModel, ValidationError, model_validator
+
+from batkube.startup.delays import STRICT, Delay
+from batkube.startup.errors import StartupError
+
+STAGES = ("pulling", "pulled", "created", "started", "ended")
+"""In order. All but the last lie before Running."""
+
+MICROSECONDS = 6
+"""Decimals of a delay: those of all dates that Batsim tells."""
+
+NO_TIME = Delay(constant=0.0)
+
+
+@dataclass(frozen=True, slots=True)
+class PodDelays:
+    """The delays of one pod, in simulated seconds, each since the stage before."""
+
+    pulling: float
+    pulled: float
+    created: float
+    started: float
+    ended: float
+
+
+class StartupModel(BaseModel):
+    """The whole file."""
+
+    model_config = STRICT
+
+    pulling: Delay = NO_TIME
+    """From the binding until the kubelet pulls the image: its own work, volumes and network of the pod."""
+    pulled: Delay = NO_TIME
+    created: Delay = NO_TIME
+    started: Delay = NO_TIME
+    ended: Delay = NO_TIME
+    """From the end of the process until the pod is seen to have ended."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _mapping(cls, value: Any) -> Any:
+        if not isinstance(value, dict) or not value:
+            raise ValueError(f"expected some of {', '.join(STAGES)}, each with a delay")
+        return value
+
+    def delays(self, seed: int, pod: str, job: str) -> PodDelays:
+        """Those of the pod with this name: the same for the same seed, whatever other pods there are.
+
+        ``job``: the name of its job, by which a trace may know it. Raises StartupError where a trace does not.
+        """
+        return PodDelays(*(self._delay(stage, seed, pod, job) for stage in STAGES))
+
+    def _delay(self, stage: str, seed: int, pod: str, job: str) -> float:
+        delay: Delay = getattr(self, stage)
+        # Seeded with a text, and used for one number only: neither the order of stages nor that of pods matters.
+        p = Random(f"{seed} {pod} {stage}").random() or 0.5
+        return round(delay.of(pod, job, p), MICROSECONDS)
+
+
+def read_startup(path: Path) -> StartupModel:
+    """Read a model. Raises StartupError, which names the file, the line and the field."""
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except OSError as error:
+        raise StartupError(f"{path}: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise StartupError(f"{path}: is not UTF-8") from None
+    try:
+        tree = yaml.compose(text, yaml.SafeLoader)
+        content = yaml.safe_load(text)
+    except (yaml.YAMLError, RecursionError, ValueError) as error:
+        raise StartupError(f"{path}: not YAML: {' '.join(str(error).split())}") from None
+    if twice := _named_twice(tree):
+        raise StartupError(f"{path}: line {twice.start_mark.line + 1}: {twice.value} is there twice")
+    try:
+        return StartupModel.model_validate(content, context=path.parent)
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = [str(part) for part in first["loc"]]
+        field = f" {'.'.join(where)}:" if where else ""
+        what = first["msg"].removeprefix("Value error, ")
+        given = f", not {first['input']!r}" if not isinstance(first["input"], dict | list | type(None)) else ""
+        raise StartupError(f"{path}: line {_line(tree, where)}:{field} {what}{given}") from None
+
+
+def _line(tree: yaml.Node | None, path: list[str]) -> int:
+    """The line, from 1, on which the field at ``path`` stands, or the one that ought to hold it."""
+    line = tree.start_mark.line if tree else 0
+    for part in path:
+        if isinstance(tree, yaml.MappingNode):
+            found = next((pair for pair in tree.value if pair[0].value == part), None)
+            if found is None:
+                break
+            line, tree = found[0].start_mark.line, found[1]
+        elif isinstance(tree, yaml.SequenceNode) and part.isdecimal() and int(part) < len(tree.value):
+            tree = tree.value[int(part)]
+            line = tree.start_mark.line
+    return line + 1
+
+
+def _named_twice(tree: yaml.Node | None) -> yaml.ScalarNode | None:
+    """A key that its mapping has already."""
+    if isinstance(tree, yaml.SequenceNode):
+        return next((twice for node in tree.value if (twice := _named_twice(node))), None)
+    if not isinstance(tree, yaml.MappingNode):
+        return None
+    seen: set[str] = set()
+    for key, value in tree.value:
+        if isinstance(key, yaml.ScalarNode):
+            if key.value in seen:
+                return key
+            seen.add(key.value)
+        if twice := _named_twice(value):
+            return twice
+    return None
