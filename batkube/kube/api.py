@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from .authentication import Authentication
 from .identity import Clock, Identities
 from .options import PLAIN_WRITE, WriteOptions
 from .resources import Registry, ResourceType
@@ -31,8 +32,11 @@ class Api:
         actions: Mapping[tuple[str, str], Action],
         store: Store | None = None,
         disabled_admission: frozenset[str] = frozenset(),
+        token: str | None = None,
+        authentication_required: bool = False,
     ) -> None:
         self.store = store or Store()
+        self.authentication = Authentication(self.store, now, token=token, required=authentication_required)
         self.clock = Clock(now)
         self.identities = Identities(seed)
         self.version = version

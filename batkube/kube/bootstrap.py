@@ -13,10 +13,12 @@ from .verbs.create import create
 JSON = dict[str, Any]
 
 NAMESPACES = ("default", "kube-node-lease", "kube-public", "kube-system")
+CLIENT_AUTHORITY = "extension-apiserver-authentication"
+"""The config map that tells a server which delegates authentication how to read client certificates."""
 
 
-def bootstrap(api: Api) -> None:
-    """Create what is missing of it."""
+def bootstrap(api: Api, authority: bytes | None = None) -> None:
+    """Create what is missing of it. `authority`: the certificate of who signs those of clients."""
     namespaces = api.registry.named("namespaces")
     for name in NAMESPACES:
         if api.store.get(namespaces.storage, "", name) is None:
@@ -24,6 +26,10 @@ def bootstrap(api: Api) -> None:
     services = api.registry.named("services")
     if api.store.get(services.storage, "default", "kubernetes") is None:
         create(api, services, "default", copy.deepcopy(_API_SERVICE))
+    config_maps = api.registry.named("configmaps")
+    if api.store.get(config_maps.storage, "kube-system", CLIENT_AUTHORITY) is None:
+        data = {"data": {"client-ca-file": authority.decode()}} if authority else {}
+        create(api, config_maps, "kube-system", {"metadata": {"name": CLIENT_AUTHORITY}, **data})
     classes = api.registry.named("priorityclasses.scheduling.k8s.io")
     for name, value, what in (
         ("system-cluster-critical", 2_000_000_000, "cluster"),

@@ -6,6 +6,7 @@ no events, one call, and one packet for head and body. Together that is a third 
 
 from __future__ import annotations
 
+import asyncio
 import re
 from collections.abc import Sequence
 from typing import Any, Protocol
@@ -13,11 +14,14 @@ from typing import Any, Protocol
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 
 from .answers import Answer, answer_error
-from .status import ApiError
+from .authentication import certified_user
+from .status import ApiError, TextError
+from .users import User
 
 _START = 64  # bytes of a request that tell whether it is one
 _METHOD = re.compile(rb"[A-Z]{1,32} /[!-~]*")
 
+MAX_HEAD = 1 << 20  # bytes of request line and headers, as Go's net/http
 SHORT_BODY = 1 << 18  # bytes; what is larger goes the long way, which takes it in pieces
 
 
@@ -26,7 +30,14 @@ class Answering(Protocol):
 
     def answers_at_once(self, method: bytes, url: bytes) -> bool: ...
 
-    def answer(self, method: bytes, url: bytes, headers: Sequence[tuple[bytes, bytes]], body: bytes) -> Answer: ...
+    def answer(
+        self,
+        method: bytes,
+        url: bytes,
+        headers: Sequence[tuple[bytes, bytes]],
+        body: bytes,
+        certified: User | None,
+    ) -> Answer: ...
 
 
 class Connection(HttpToolsProtocol):
@@ -36,30 +47,49 @@ class Connection(HttpToolsProtocol):
         super().__init__(**options)
         self._answering = answering
         self._start = b""  # of what came last
+        self._head: int | None = None  # bytes so far of a head that is not complete
         self._body: bytes | None = None  # so far, of a request that goes the short way
+        self._certified: User | None = None  # whom the client's certificate names
 
     @property
     def in_work(self) -> bool:
         """The head of a request was read and its answer is not complete."""
         return self._body is not None or (self.cycle is not None and not self.cycle.response_complete)
 
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """The connection is open; with TLS, its handshake is done."""
+        super().connection_made(transport)
+        tls = transport.get_extra_info("ssl_object")
+        certificate = tls.getpeercert() if tls is not None else None
+        if certificate:
+            self._certified = certified_user(certificate)
+
     def data_received(self, data: bytes) -> None:
         """Bytes from the client."""
         self._start = data[:_START]
         super().data_received(data)
+        if self._head is not None:
+            self._head += len(data)
+            if self._head > MAX_HEAD:
+                self._refuse(TextError(431, "431 Request Header Fields Too Large"))
+
+    def on_message_begin(self) -> None:
+        """The parser has seen the first byte of a request."""
+        super().on_message_begin()
+        self._head = 0
+        if self._certified is not None:
+            self.scope["state"]["certified"] = self._certified
 
     def send_400_response(self, msg: str) -> None:
         """What came is no HTTP; or it is, but for a method that only the parser does not know."""
         if not _METHOD.match(self._start):
             super().send_400_response(msg)
             return
-        answer = answer_error(ApiError.method_not_allowed())
-        answer.headers.append((b"connection", b"close"))
-        self._write(answer)
-        self.transport.close()
+        self._refuse(ApiError.method_not_allowed())
 
     def on_headers_complete(self) -> None:
         """The parser has read the head of a request."""
+        self._head = None
         if self._is_short():
             self._body = b""
         else:
@@ -77,10 +107,17 @@ class Connection(HttpToolsProtocol):
         if self._body is None:
             super().on_message_complete()
             return
-        answer = self._answering.answer(self.parser.get_method(), self.url, self.headers, self._body)
+        answer = self._answering.answer(self.parser.get_method(), self.url, self.headers, self._body, self._certified)
         self._body = None
         self._write(answer)
         self.on_response_complete()
+
+    def _refuse(self, error: ApiError | TextError) -> None:
+        """Answer what never became a request, and close: where the next one begins is not known."""
+        answer = answer_error(error)
+        answer.headers.append((b"connection", b"close"))
+        self._write(answer)
+        self.transport.close()
 
     def _write(self, answer: Answer) -> None:
         parts = [STATUS_LINE[answer.code]]

@@ -21,6 +21,7 @@ from .negotiation import PLAIN, Accepted, negotiate
 from .options import NO_QUERY, Query, decodable
 from .routes import target_of
 from .status import ApiError, TextError
+from .users import User
 from .watch import Watcher
 
 Scope = MutableMapping[str, Any]
@@ -56,7 +57,7 @@ class Endpoint:
         try:
             result = await self._result(scope, receive)
             if isinstance(result, Answer):
-                await _send_answer(result, scope["method"] == "HEAD", send)
+                await send_answer(result, scope["method"] == "HEAD", send)
             else:
                 self.in_work -= 1
                 waiting = False
@@ -78,24 +79,36 @@ class Endpoint:
     async def _result(self, scope: Scope, receive: Receive) -> Answer | Stream:
         method, raw_path = scope["method"], scope.get("raw_path") or scope["path"].encode()
         body = b"" if method in ("GET", "HEAD") else await _read(receive)
-        return self._carry_out(method, raw_path, scope["query_string"], scope["headers"], body)
+        certified = scope.get("state", {}).get("certified")
+        return self._carry_out(method, raw_path, scope["query_string"], scope["headers"], body, certified)
+
+    def refusal(self, scope: Scope) -> Answer | None:
+        """The answer to somebody who may not send this request, whatever it is about."""
+        authorization = b"".join(value for name, value in scope["headers"] if name == b"authorization")
+        certified = scope.get("state", {}).get("certified")
+        try:
+            self.api.authentication.user(scope["method"], scope["path"].encode(), authorization, certified)
+        except ApiError as error:
+            return answer_error(error)
+        return None
 
     def answers_at_once(self, method: bytes, url: bytes) -> bool:
         """A request that `answer` takes: a write, whose answer needs no waiting and is no stream."""
         return method in _WRITES and url.startswith((b"/api/", b"/apis/"))
 
-    def answer(self, method: bytes, url: bytes, headers: Headers, body: bytes) -> Answer:
+    def answer(self, method: bytes, url: bytes, headers: Headers, body: bytes, certified: User | None) -> Answer:
         """The answer to a request of which `answers_at_once` is true."""
         raw_path, _, query = url.partition(b"?")
-        result = self._carry_out(method.decode("ascii"), raw_path, query, headers, body)
+        result = self._carry_out(method.decode("ascii"), raw_path, query, headers, body, certified)
         assert isinstance(result, Answer)
         return result
 
     def _carry_out(
-        self, method: str, raw_path: bytes, raw_query: bytes, headers: Headers, body: bytes
+        self, method: str, raw_path: bytes, raw_query: bytes, headers: Headers, body: bytes, certified: User | None
     ) -> Answer | Stream:
         warnings: list[str] = []
         accept = content_type = user_agent = ""
+        authorization = b""
         gzip = False
         for name, value in headers:
             if name == b"accept":
@@ -106,8 +119,11 @@ class Endpoint:
                 user_agent = value.decode("latin-1")
             elif name == b"accept-encoding":
                 gzip = b"gzip" in value
+            elif name == b"authorization":
+                authorization = value
         query = Query(raw_query.decode("latin-1")) if raw_query else NO_QUERY
         try:
+            user = self.api.authentication.user(method, raw_path, authorization, certified)
             parts = split_path(raw_path)
             target = target_of(self.api.registry, parts)
             if target is None:
@@ -116,7 +132,7 @@ class Endpoint:
                 return self._document(parts, method, accept, query)
             if len(body) > MAX_BODY:
                 raise ApiError.request_too_large(MAX_BODY)
-            request = Request(method, target, query, accept, content_type, body, user_agent, warnings)
+            request = Request(method, target, query, accept, content_type, body, user_agent, user, warnings)
             self.requests[verb_of(request), target.resource.storage] += 1
             result = handle(self.api, request)
             if gzip and method == "GET" and isinstance(result, Answer):
@@ -204,7 +220,8 @@ async def _read(receive: Receive) -> bytes:
     return b"".join(pieces)
 
 
-async def _send_answer(answer: Answer, head: bool, send: Send) -> None:
+async def send_answer(answer: Answer, head: bool, send: Send) -> None:
+    """Send it over ASGI; to a HEAD without its body."""
     await send({"type": "http.response.start", "status": answer.code, "headers": answer.all_headers()})
     await send({"type": "http.response.body", "body": b"" if head else answer.body})
 
@@ -227,4 +244,4 @@ def _error_form(accept: str, query: Query) -> Accepted:
 
 _STREAM_HEADERS = [(b"content-type", b"application/json"), (b"cache-control", b"no-cache, private")]
 
-__all__ = ["Endpoint", "split_path"]
+__all__ = ["Endpoint", "send_answer", "split_path"]

@@ -18,6 +18,7 @@ from .status import ApiError, FieldError, success
 from .store import Version
 from .strategy import ActionRequest
 from .tables import table_form
+from .users import ADMIN, User
 from .verbs.create import create
 from .verbs.delete import delete, delete_collection
 from .verbs.list import ListOptions, list_page, parse_version
@@ -42,6 +43,7 @@ class Request:
     content_type: str
     body: bytes
     user_agent: str = ""
+    user: User = ADMIN
     warnings: list[str] = field(default_factory=list)
 
     @property
@@ -320,6 +322,8 @@ def _action(api: Api, request: Request, subresource: str) -> Answer:
             write_other=write_other,
             delete=delete_object,
             admit_binding=admit_binding,
+            user=request.user,
+            access=api.authentication,
             change=change,
         )
     )

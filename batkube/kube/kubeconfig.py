@@ -1,39 +1,94 @@
-"""The kubeconfig that points a client at this server."""
+"""How clients find this server and prove who they are: kubeconfigs, and the files of a pod."""
 
+from __future__ import annotations
+
+import base64
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 import yaml
 
+if TYPE_CHECKING:
+    from .certificates import Certificate
 
-def kubeconfig(server: str) -> dict[str, Any]:
+NAMESPACE = "default"
+"""Of clients that read where they run from the files of a pod."""
+
+
+def kubeconfig(
+    server: str,
+    *,
+    authority: bytes | None = None,
+    token: str | None = None,
+    certificate: Certificate | None = None,
+) -> dict[str, Any]:
     """The kubeconfig (``clientcmd`` v1 Config) for a server at the URL ``server``.
 
-    There is no TLS to be verified; that it need not be gives client-go a transport of its own with 25 idle connections.
-    Go's default transport, which plain HTTP gets otherwise, keeps 2, and opens another for nearly every binding
-    (``rest.TLSConfigFor``, ``tlsTransportCache.get`` of client-go).
+    ``authority`` is the certificate, in PEM, of who vouches for the server. Where there is no TLS to be verified,
+    saying that it need not be gives client-go a transport of its own with 25 idle connections. Go's default transport,
+    which plain HTTP gets otherwise, keeps 2, and opens another for nearly every binding (``rest.TLSConfigFor``,
+    ``tlsTransportCache.get`` of client-go).
     """
+    trust: dict[str, Any] = {"insecure-skip-tls-verify": True}
+    if authority is not None:
+        trust = {"certificate-authority-data": _base64(authority)}
+    user = {}
+    if certificate is not None:
+        user["client-certificate-data"] = _base64(certificate.certificate)
+        user["client-key-data"] = _base64(certificate.key)
+    elif token is not None:
+        user["token"] = token
     return {
         "apiVersion": "v1",
         "kind": "Config",
-        "clusters": [{"name": "batkube", "cluster": {"server": server, "insecure-skip-tls-verify": True}}],
-        "users": [{"name": "batkube", "user": {}}],
+        "clusters": [{"name": "batkube", "cluster": {"server": server, **trust}}],
+        "users": [{"name": "batkube", "user": user}],
         "contexts": [{"name": "batkube", "context": {"cluster": "batkube", "user": "batkube"}}],
         "current-context": "batkube",
     }
 
 
-def kubeconfig_text(server: str) -> str:
+def kubeconfig_text(config: dict[str, Any]) -> str:
     """The same as YAML."""
-    return yaml.safe_dump(kubeconfig(server), sort_keys=False)
+    return yaml.safe_dump(config, sort_keys=False)
 
 
-def write_kubeconfig(path: Path, server: str) -> None:
-    """Write it to ``path`` in one step, so that a client that waits for the file never reads half of it.
+def write_kubeconfig(path: Path, config: dict[str, Any]) -> None:
+    """Write it to ``path`` in one step, so that a client that waits for the file never reads half of it. Only its owner
+    may read it where it holds a secret.
 
     Raises ``OSError`` where the folder cannot be made or written.
     """
+    _write(path, kubeconfig_text(config), secret=bool(config["users"][0]["user"]))
+
+
+def service_environment(server: str) -> dict[str, str]:
+    """The variables by which a pod finds the server."""
+    address = urlsplit(server)
+    return {"KUBERNETES_SERVICE_HOST": address.hostname or "", "KUBERNETES_SERVICE_PORT": str(address.port)}
+
+
+def write_service_account(folder: Path, server: str, *, authority: bytes, token: str) -> None:
+    """The files that a pod finds in /var/run/secrets/kubernetes.io/serviceaccount, for clients that know no other way.
+
+    Beside them ``environment``, the variables that go with them, one a line. Raises ``OSError``.
+    """
+    variables = service_environment(server)
+    _write(folder / "environment", "".join(f"{name}={value}\n" for name, value in variables.items()))
+    _write(folder / "ca.crt", authority.decode())
+    _write(folder / "namespace", NAMESPACE)
+    _write(folder / "token", token, secret=True)
+
+
+def _write(path: Path, text: str, *, secret: bool = False) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     partial = path.with_name(path.name + ".part")
-    partial.write_text(kubeconfig_text(server))
+    partial.unlink(missing_ok=True)
+    partial.touch(0o600 if secret else 0o666)
+    partial.write_text(text)
     partial.replace(path)
+
+
+def _base64(data: bytes) -> str:
+    return base64.b64encode(data).decode()

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import socket
+import ssl
 from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any
 
@@ -15,6 +16,7 @@ import uvicorn
 from uvicorn.server import ServerState
 
 from .connection import Answering, Connection
+from .tls import TlsLayer
 
 BACKLOG = 2048  # schedulers open dozens of connections at once
 KEEP_ALIVE = 120  # real seconds; Go's clients drop idle connections after 90 and must be the first to do so
@@ -49,11 +51,14 @@ class Listener:
         )
         self._config.load()
         self._state = ServerState()
+        self._layers: set[TlsLayer] = set()  # of all open connections, where there is TLS
         self._server: asyncio.AbstractServer | None = None
         self._socket: socket.socket | None = None
 
-    async def start(self, host: str, port: int) -> int:
-        """Listen; returns the port. OSError where the address can't be had, its message names it."""
+    async def start(self, host: str, port: int, tls: ssl.SSLContext | None = None) -> int:
+        """Listen, with TLS if it is given; returns the port. OSError where the address can't be had, its message names
+        it.
+        """
         loop = asyncio.get_running_loop()
         family = socket.AF_INET6 if ":" in host else socket.AF_INET
         # asyncio turns Nagle's algorithm off only where the protocol is named; with it on, answers wait for 40 ms.
@@ -65,9 +70,12 @@ class Listener:
             sock.close()
             raise OSError(error.errno, f"cannot listen on {host}:{port}: {error.strerror or error}") from None
         options = {"config": self._config, "server_state": self._state, "app_state": {}, "_loop": loop}
-        self._server = await loop.create_server(
-            lambda: Connection(self._answering, **options), sock=sock, backlog=BACKLOG
-        )
+
+        def connection() -> asyncio.Protocol:
+            above = Connection(self._answering, **options)
+            return above if tls is None else TlsLayer(tls, above, self._layers)
+
+        self._server = await loop.create_server(connection, sock=sock, backlog=BACKLOG)
         self._socket = sock
         return int(sock.getsockname()[1])
 
@@ -82,8 +90,8 @@ class Listener:
         tasks = list(self._state.tasks)
         if tasks:
             await asyncio.wait(tasks, timeout=patience)
-        for connection in list(self._state.connections):
-            connection.transport.abort()
+        for transport in self.transports():
+            transport.abort()
         for task in list(self._state.tasks):
             task.cancel()
         await asyncio.sleep(0)  # lets the transports close their sockets
@@ -93,8 +101,14 @@ class Listener:
         return self._socket
 
     def transports(self) -> list[asyncio.Transport]:
-        """Those of all open connections, in no order that means anything."""
+        """Those of all open connections, in no order that means anything: with TLS, those beneath it."""
+        if self._layers:
+            return [layer.tcp for layer in self._layers]
         return [connection.transport for connection in self._state.connections]
+
+    def holds_bytes(self) -> bool:
+        """Bytes have arrived that no request has got."""
+        return any(layer.holds_bytes for layer in self._layers)
 
     def unsent(self) -> bool:
         """Bytes wait in a write buffer for the kernel to take them."""

@@ -9,9 +9,11 @@ await server.stop()
 
 from __future__ import annotations
 
+import secrets
 import socket
+import ssl
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterable, MutableMapping
+from collections.abc import Awaitable, Callable, Iterable, MutableMapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -23,13 +25,15 @@ from .bootstrap import bootstrap
 from .custom.definitions import STORAGE as DEFINITIONS
 from .custom.definitions import Definitions, DefinitionStrategy
 from .documents import Documents
-from .endpoint import Endpoint
+from .endpoint import Endpoint, send_answer
 from .expiry import EVENT_TTL, EventExpiry
+from .kubeconfig import kubeconfig
 from .listener import Listener
 from .options import DeleteOptions
 from .resources import Registry, ResourceType, default_registry
 from .store import Change, Store
 from .strategies import ACTIONS, STRATEGIES
+from .users import ADMIN
 from .verbs.create import create
 from .verbs.delete import delete
 from .verbs.list import ListOptions, list_page
@@ -37,6 +41,8 @@ from .verbs.update import update
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
+
+    from .certificates import Authority
 
 JSON = dict[str, Any]
 # `list` is a method of the server.
@@ -47,6 +53,9 @@ BindAdmissions = list[BindAdmission]
 # First parts of paths that belong to the FastAPI application; all other paths are the Kubernetes API's.
 APP_PATHS = frozenset(("batkube",))
 
+# Who listens on all addresses is reached at this one, from the same machine.
+_REACHED_AT = {"0.0.0.0": "127.0.0.1", "::": "::1"}
+
 
 class ApiServer:
     """One cluster's API server.
@@ -54,6 +63,10 @@ class ApiServer:
     `now` gives the simulated time in Unix seconds, `seed` is where uids and generated names come from,
     `version` is the Kubernetes version it says it is. All methods but `start` and `stop` are synchronous and
     take effect at once.
+
+    Over plain HTTP everybody is an administrator. With `authority` it speaks HTTPS, and whoever calls must show the
+    `token` (one is made up where none is given) or a client certificate of that authority; with `token` alone it is
+    plain HTTP with that token.
     """
 
     def __init__(
@@ -66,13 +79,22 @@ class ApiServer:
         event_ttl: float = EVENT_TTL,
         registry: Registry | None = None,
         disable_admission_plugins: Iterable[str] = (),
+        authority: Authority | None = None,
+        token: str | None = None,
+        hostnames: Sequence[str] = (),
     ) -> None:
         """`history` is how many changes of each collection are kept for watches that come back, `event_ttl` how
         many simulated seconds an event is kept.
 
         `disable_admission_plugins` as kube-apiserver's flag: without TaintNodesByCondition a new node is not
         tainted not-ready, for clusters in which nobody takes that taint away.
+
+        `hostnames`: by which clients call it, where that is not the address it listens on; the first stands in `url`.
+        They go into its certificate, as do `localhost` and the names of the service `kubernetes`.
         """
+        self.authority = authority
+        self.token = secrets.token_urlsafe(32) if authority is not None and token is None else token
+        self._hostnames = tuple(hostnames)
         self.store = Store(history=history)
         self.registry = registry or default_registry(version)
         self._api = Api(
@@ -84,6 +106,8 @@ class ApiServer:
             actions=ACTIONS,
             store=self.store,
             disabled_admission=frozenset(disable_admission_plugins),
+            token=self.token,
+            authentication_required=self.token is not None,
         )
         self._endpoint = Endpoint(self._api, Documents(self.registry, version, self._metrics))
         self._listener: Listener | None = None
@@ -92,7 +116,7 @@ class ApiServer:
         self.store.subscribe(self._count)
         self.store.subscribe(Definitions(self._api).follow)
         self.store.subscribe(EventExpiry(self._api, event_ttl).follow)
-        bootstrap(self._api)
+        self._bootstrap()
 
     # -- over HTTP
 
@@ -117,7 +141,7 @@ class ApiServer:
         taken.
         """
         listener = Listener(self.asgi, self._endpoint)
-        self._port = await listener.start(host, port)
+        self._port = await listener.start(host, port, self._tls(host))
         self._host, self._listener = host, listener
 
     async def stop(self) -> None:
@@ -133,8 +157,22 @@ class ApiServer:
 
     @property
     def url(self) -> str:
-        host = f"[{self._host}]" if ":" in self._host else self._host
-        return f"http://{host}:{self._port}"
+        """Where clients find it."""
+        host = self._hostnames[0] if self._hostnames else _REACHED_AT.get(self._host, self._host)
+        scheme = "http" if self.authority is None else "https"
+        return f"{scheme}://{f'[{host}]' if ':' in host else host}:{self._port}"
+
+    def kubeconfig(self, *, client_certificate: bool = False) -> JSON:
+        """What a client needs to come in, as an administrator: the token or, if asked, a client certificate.
+
+        ValueError where certificates are asked of a server without TLS.
+        """
+        if self.authority is None:
+            if client_certificate:
+                raise ValueError("client certificates need TLS")
+            return kubeconfig(self.url, token=self.token)
+        certificate = self.authority.client(ADMIN.name, ADMIN.groups[:1]) if client_certificate else None
+        return kubeconfig(self.url, authority=self.authority.certificate, token=self.token, certificate=certificate)
 
     async def asgi(
         self,
@@ -145,8 +183,12 @@ class ApiServer:
         """Kubernetes first: its requests pass by FastAPI and its middleware."""
         if scope["type"] == "http" and scope["path"].lstrip("/").partition("/")[0] not in APP_PATHS:
             await self._endpoint(scope, receive, send)
-        else:
+            return
+        refusal = self._endpoint.refusal(scope) if scope["type"] == "http" else None
+        if refusal is None:
             await self.app(scope, receive, send)
+        else:
+            await send_answer(refusal, scope["method"] == "HEAD", send)
 
     # -- in process, by the same rules as over HTTP
 
@@ -212,7 +254,7 @@ class ApiServer:
             for version in collection.select():
                 self._api.identities.ended(collection.storage, *version.key)
                 self.store.remove(version.resource, version.key)
-        bootstrap(self._api)
+        self._bootstrap()
 
     # -- what it is doing
 
@@ -230,7 +272,8 @@ class ApiServer:
         listener = self._listener
         if listener is None:
             return False
-        return listener.requests_in_work() > len(self._endpoint.watchers) or listener.unsent()
+        in_work = listener.requests_in_work() > len(self._endpoint.watchers)
+        return in_work or listener.unsent() or listener.holds_bytes()
 
     def connections(self) -> Sockets:
         """The sockets of all open connections."""
@@ -247,6 +290,17 @@ class ApiServer:
         return self._listener.socket if self._listener is not None else None
 
     # -- private
+
+    def _bootstrap(self) -> None:
+        bootstrap(self._api, self.authority.certificate if self.authority is not None else None)
+
+    def _tls(self, host: str) -> ssl.SSLContext | None:
+        if self.authority is None:
+            return None
+        from .certificates import SERVER_NAMES, server_context  # they take a while to load
+
+        listens_on = () if host in _REACHED_AT else (host,)
+        return server_context(self.authority, (*SERVER_NAMES, *listens_on, *self._hostnames))
 
     def _count(self, change: Change) -> None:
         self.writes[change.type, change.resource.storage] += 1

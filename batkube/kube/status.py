@@ -166,6 +166,10 @@ class ApiError(Exception):
         return cls(400, "BadRequest", message)
 
     @classmethod
+    def unauthorized(cls) -> ApiError:
+        return cls(401, "Unauthorized", "Unauthorized")
+
+    @classmethod
     def forbidden(cls, resource: str, name: str, why: str) -> ApiError:
         subject = f"{resource} {quote(name)}" if name else resource
         return cls(403, "Forbidden", f"{subject} is forbidden: {why}", details_of(resource, name))

@@ -10,7 +10,7 @@ eviction, a scale) is an Action.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -21,6 +21,7 @@ from .status import FieldError
 if TYPE_CHECKING:
     from .identity import Clock
     from .resources import ResourceType
+    from .users import User
 
 JSON = dict[str, Any]
 
@@ -52,7 +53,6 @@ class Context:
     dry_run: bool = False
     field_manager: str = ""
     field_validation: str = "Ignore"  # what becomes of unknown fields: Ignore, Warn, Strict
-    user: str = "system:admin"
     warnings: list[str] = field(default_factory=list)  # sent as Warning headers
     requested: str = ""  # the API version that the client uses; `resource` is the one that is stored
     disabled_admission: frozenset[str] = frozenset()
@@ -178,6 +178,16 @@ def keep_all_but_status(new: JSON, old: JSON) -> None:
     keep(new["metadata"], old["metadata"], "ownerReferences")
 
 
+class Access(Protocol):
+    """Who may come in, and do what: see `authentication.Authentication`."""
+
+    token_key: bytes
+
+    def user_of_token(self, token: bytes) -> User | None: ...
+
+    def allows(self, user: str, groups: Collection[str], verb: str, path: str | None) -> bool: ...
+
+
 @dataclass(frozen=True, slots=True)
 class ActionRequest:
     """A request for a subresource that is an action."""
@@ -200,6 +210,8 @@ class ActionRequest:
     # Asks those who have a say in bindings (an exclusive host that is taken): raises ApiError where one refuses
     # the pod this node.
     admit_binding: Callable[[JSON, str], None]
+    user: User  # who asks
+    access: Access
     # The body of a patch, applied to the action's own object (a Scale).
     change: Callable[[JSON], JSON] | None = None
 

@@ -45,4 +45,4 @@ def test_other_kinds_stay(server: ApiServer, clock: Clock) -> None:
     clock.seconds += 100_000
     server.create("events", event("b"))
     assert names(server) == ["b"]
-    assert [item["metadata"]["name"] for item in server.list("configmaps")] == ["a"]
+    assert [item["metadata"]["name"] for item in server.list("configmaps", "default")] == ["a"]

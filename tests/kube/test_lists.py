@@ -101,10 +101,10 @@ async def test_a_version_that_is_not_there_yet(server: ApiServer, client: httpx.
 
 
 async def test_all_namespaces_in_order(server: ApiServer, client: httpx.AsyncClient) -> None:
-    server.create("configmaps", config_map("b"), namespace="kube-system")
-    server.create("configmaps", config_map("z"))
-    server.create("configmaps", config_map("a"), namespace="kube-system")
-    page = await get(client, "/api/v1/configmaps", labelSelector="!nobody")
+    server.create("configmaps", config_map("b", of="test"), namespace="kube-system")
+    server.create("configmaps", config_map("z", of="test"))
+    server.create("configmaps", config_map("a", of="test"), namespace="kube-system")
+    page = await get(client, "/api/v1/configmaps", labelSelector="of=test")
     found = [(item["metadata"]["namespace"], item["metadata"]["name"]) for item in page["items"]]
     assert found == [("default", "z"), ("kube-system", "a"), ("kube-system", "b")]
 

@@ -205,7 +205,7 @@ async def test_reset_gives_a_fresh_cluster_and_revisions_go_on(server: ApiServer
     before = server.store.revision
     server.reset()
     assert server.store.revision > before
-    assert server.list("configmaps") == []
+    assert server.list("configmaps", "default") == []
     assert [item["metadata"]["name"] for item in server.list("namespaces")] == [
         "default",
         "kube-node-lease",

@@ -1,6 +1,4 @@
-"""Reviews: who am I, may I? Whoever asks is an administrator, and everybody may do everything
-(authorization mode AlwaysAllow).
-"""
+"""Reviews: who am I, who is that, may I, may he?"""
 
 from __future__ import annotations
 
@@ -8,11 +6,9 @@ from typing import Any
 
 from ..status import ApiError, FieldError
 from ..strategy import ActionRequest, Answer
-from .service_accounts import read_token
 
 JSON = dict[str, Any]
 
-_ALLOWED: JSON = {"allowed": True}
 _EVERYTHING: JSON = {
     "resourceRules": [{"verbs": ["*"], "apiGroups": ["*"], "resources": ["*"]}],
     "nonResourceRules": [{"verbs": ["*"], "nonResourceURLs": ["*"]}],
@@ -48,7 +44,14 @@ def review_access(request: ActionRequest) -> Answer:
         why = f"must match metadata.namespace: {request.ctx.namespace}"
         wrong = FieldError.invalid("spec.resourceAttributes.namespace", (resource or {}).get("namespace", ""), why)
         raise ApiError.invalid(".authorization.k8s.io", "", [wrong])
-    return _answer(request, review, _ALLOWED)
+    if is_self:
+        user, groups = request.user.name, request.user.groups
+    else:
+        user, groups = spec.get("user") or "", tuple(spec.get("groups") or ())
+    asked = resource or path or {}
+    where = (path.get("path") or "") if path is not None else None
+    allowed = request.access.allows(user, groups, asked.get("verb") or "", where)
+    return _answer(request, review, {"allowed": allowed})
 
 
 def review_rules(request: ActionRequest) -> Answer:
@@ -60,20 +63,19 @@ def review_rules(request: ActionRequest) -> Answer:
 
 
 def review_token(request: ActionRequest) -> Answer:
-    """TokenReview: knows the tokens that this server gave to service accounts."""
+    """TokenReview: whose token is that? How a server that delegates authentication (kube-scheduler's metrics) asks."""
     review = request.body or {}
     token = (review.get("spec") or {}).get("token") or ""
     if not token:
         raise ApiError.bad_request("token is required for TokenReview in authentication")
-    account = read_token(token, request.ctx.store)
-    if account is None:
+    user = request.access.user_of_token(token.encode(errors="replace"))
+    if user is None:
         return _answer(request, review, {"user": {}, "error": "invalid bearer token"})
-    return _answer(request, review, {"authenticated": True, "user": account})
+    return _answer(request, review, {"authenticated": True, "user": user.info()})
 
 
 def review_self(request: ActionRequest) -> Answer:
     """SelfSubjectReview."""
-    user = {"username": request.ctx.user, "groups": ["system:masters", "system:authenticated"]}
     kind = {"kind": request.ctx.resource.kind, "apiVersion": request.ctx.resource.api_version}
     metadata = {"creationTimestamp": request.ctx.now}
-    return Answer(201, {**kind, "metadata": metadata, "status": {"userInfo": user}})
+    return Answer(201, {**kind, "metadata": metadata, "status": {"userInfo": request.user.info()}})

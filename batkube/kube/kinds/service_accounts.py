@@ -1,7 +1,7 @@
 """Service accounts and their tokens (`pkg/registry/core/serviceaccount`).
 
-A token is a JSON Web Token that says whose it is. It is signed with the account's uid: enough to tell tokens of this
-server from other texts, no protection, of which a simulation needs none.
+A token is a JSON Web Token that says whose it is, signed with a key of the server's and the account's uid: it ends with
+the account.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ import orjson
 
 from ..status import ApiError, FieldError
 from ..strategy import ActionRequest, Answer, Reader, Strategy
+from ..users import AUTHENTICATED, User
 
 JSON = dict[str, Any]
 
@@ -70,14 +71,16 @@ def request_token(request: ActionRequest) -> Answer:
         "apiVersion": "authentication.k8s.io/v1",
         "metadata": {"name": ctx.name, "namespace": ctx.namespace, "creationTimestamp": ctx.now},
         "spec": spec,
-        "status": {"token": _token(claims, account["metadata"]["uid"]), "expirationTimestamp": expires},
+        "status": {"token": _token(claims, request.access.token_key), "expirationTimestamp": expires},
     }
     return Answer(201, answer)
 
 
-def _token(claims: JSON, uid: str) -> str:
+def _token(claims: JSON, key: bytes) -> str:
     parts = b".".join((_encode(orjson.dumps(_HEADER)), _encode(orjson.dumps(claims))))
-    return b".".join((parts, _encode(_signature(parts, uid)))).decode()
+    return b".".join(
+        (parts, _encode(_signature(parts, key, claims["kubernetes.io"]["serviceaccount"]["uid"])))
+    ).decode()
 
 
 def _encode(data: bytes) -> bytes:
@@ -88,22 +91,24 @@ def _decode(data: bytes) -> bytes:
     return base64.urlsafe_b64decode(data + b"=" * (-len(data) % 4))
 
 
-def _signature(parts: bytes, uid: str) -> bytes:
-    return hmac.new(uid.encode(), parts, hashlib.sha256).digest()
+def _signature(parts: bytes, key: bytes, uid: str) -> bytes:
+    return hmac.new(key + uid.encode(), parts, hashlib.sha256).digest()
 
 
-def read_token(token: str, store: Reader) -> JSON | None:
-    """The user that a token stands for; None if no account of this server has it."""
-    parts, _, signature = token.encode(errors="replace").rpartition(b".")
+def read_token(token: bytes, store: Reader, key: bytes, now: float) -> User | None:
+    """The user that a token stands for at a time (Unix seconds); None if no account of this server has it."""
+    parts, _, signature = token.rpartition(b".")
     try:
         claims = orjson.loads(_decode(parts.split(b".")[1]))
         whose = claims["kubernetes.io"]
         namespace, name = whose["namespace"], whose["serviceaccount"]["name"]
         account = store.get(SERVICE_ACCOUNTS, namespace, name)
         uid = account["metadata"]["uid"] if account is not None else ""
-        if not uid or not hmac.compare_digest(_decode(signature), _signature(parts, uid)):
+        if not uid or not hmac.compare_digest(_decode(signature), _signature(parts, key, uid)):
+            return None
+        if claims["exp"] <= now:
             return None
     except (IndexError, KeyError, TypeError, ValueError):
         return None
-    groups = ["system:serviceaccounts", f"system:serviceaccounts:{namespace}", "system:authenticated"]
-    return {"username": claims["sub"], "uid": uid, "groups": groups}
+    groups = ("system:serviceaccounts", f"system:serviceaccounts:{namespace}", AUTHENTICATED)
+    return User(claims["sub"], groups, uid)
