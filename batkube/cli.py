@@ -17,6 +17,7 @@ from batkube.settings import (
     DEFAULT_EPOCH,
     DEFAULT_PATIENCE,
     DEFAULT_QUIET_PERIOD,
+    AccessSettings,
     Clock,
     OnDeadlock,
     RunSettings,
@@ -69,6 +70,13 @@ DecisionTimeOption = Annotated[
 StartupOption = Annotated[
     Path | None,
     typer.Option(help="How long pods take to start and to end (YAML, see docs/startup.md); else no time."),
+]
+Tls = Annotated[
+    bool, typer.Option("--tls", help="HTTPS, and nobody comes in without the kubeconfig's token or certificate.")
+]
+InClusterDir = Annotated[
+    Path | None,
+    typer.Option(help="Write token, ca.crt and namespace here, as a pod finds them; turns TLS on.", show_default=False),
 ]
 Epoch = Annotated[float, typer.Option(help="Unix seconds at which simulated time 0 lies.", show_default=False)]
 Seed = Annotated[int, typer.Option(help="Where uids and generated names come from.")]
@@ -126,6 +134,8 @@ def run(
         typer.Option("--enable-compute-sharing", help="Jobs share hosts by their requests (Batsim's option)."),
     ] = False,
     startup: StartupOption = None,
+    tls: Tls = False,
+    in_cluster_dir: InClusterDir = None,
     on_deadlock: DeadlockOption = OnDeadlock.FAIL,
     quiet_period: QuietPeriod = DEFAULT_QUIET_PERIOD,
     patience: Patience = DEFAULT_PATIENCE,
@@ -160,6 +170,7 @@ def run(
             batsim_binary=batsim_binary,
             compute_sharing=enable_compute_sharing,
             startup=startup,
+            access=AccessSettings(tls=tls, in_cluster_dir=in_cluster_dir),
             seed=seed,
             epoch=epoch,
             step=StepSettings(
@@ -211,6 +222,23 @@ def serve(
     api_only: Annotated[
         bool, typer.Option("--api-only", help="The API server alone: no simulator, nobody plays kubelet.")
     ] = False,
+    tls: Tls = False,
+    insecure: Annotated[
+        bool, typer.Option("--insecure", help="Plain HTTP, on loopback only; there it is the default.")
+    ] = False,
+    token: Annotated[
+        str | None,
+        typer.Option(envvar="BATKUBE_TOKEN", help="The token that lets clients in; turns TLS on but for --insecure."),
+    ] = None,
+    client_certificate: Annotated[
+        bool,
+        typer.Option("--client-certificate", help="A client certificate in the kubeconfig, no token; turns TLS on."),
+    ] = False,
+    in_cluster_dir: InClusterDir = None,
+    external_hostname: Annotated[
+        str | None,
+        typer.Option(help="Name by which clients call the server: goes into kubeconfig and certificate."),
+    ] = None,
     scheduler_name: SchedulerName = "default-scheduler",
     startup: StartupOption = None,
     on_deadlock: DeadlockOption = OnDeadlock.FAIL,
@@ -234,6 +262,14 @@ def serve(
             scheduler_name=scheduler_name,
             api_only=api_only,
             startup=startup,
+            access=AccessSettings(
+                tls=tls,
+                insecure=insecure,
+                token=token,
+                client_certificate=client_certificate,
+                in_cluster_dir=in_cluster_dir,
+                external_hostname=external_hostname,
+            ),
             seed=seed,
             epoch=epoch,
             step=StepSettings(
@@ -248,10 +284,10 @@ def serve(
 def kubeconfig(
     server: Annotated[str, typer.Option(help="URL of the server.")] = "http://127.0.0.1:8001",
 ) -> None:
-    """Print a kubeconfig for a server started with `batkube serve`."""
-    from batkube.kube.kubeconfig import kubeconfig_text
+    """Print a kubeconfig for a server started with `batkube serve` over plain HTTP."""
+    from batkube.kube import kubeconfig
 
-    typer.echo(kubeconfig_text(server), nl=False)
+    typer.echo(kubeconfig.kubeconfig_text(kubeconfig.kubeconfig(server)), nl=False)
 
 
 @app.command()

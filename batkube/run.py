@@ -10,6 +10,7 @@ from typing import IO
 from rich.console import Console
 
 from batkube import __version__, event_loop
+from batkube.access import api_server, write_access
 from batkube.batsim.endpoint import Endpoint
 from batkube.batsim.platform import Platform, PlatformError, read_platform
 from batkube.batsim.process import BatsimOptions, BatsimProcess, find_batsim
@@ -30,8 +31,6 @@ from batkube.clock.oracle import IdleOracle
 from batkube.clock.probe import means_for
 from batkube.clock.simulated import SimulatedClock
 from batkube.display import display, summary
-from batkube.kube.kubeconfig import write_kubeconfig
-from batkube.kube.server import ApiServer
 from batkube.results.manifest import DecisionTime, Run, Scheduler, input_file
 from batkube.schedulers.kube_scheduler import ConfigError
 from batkube.schedulers.process import Launch, Process, SchedulerError
@@ -115,11 +114,13 @@ async def _run(settings: RunSettings, inputs: Inputs, *, quiet: bool, summarize:
     console = Console(highlight=False, quiet=quiet)
     async with AsyncExitStack() as stack:
         asked = stack.enter_context(interruptible())
-        server = ApiServer(now=clock.unix, seed=settings.seed, disable_admission_plugins=ADMISSION_WITHOUT)
+        server = api_server(
+            settings.access, now=clock.unix, seed=settings.seed, disable_admission_plugins=ADMISSION_WITHOUT
+        )
         await server.start()
         stack.push_async_callback(server.stop)
         access = Access((out / "kubeconfig").absolute(), server.url, server.port)
-        write_kubeconfig(access.kubeconfig, server.url)
+        write_access(settings.access, server, access.kubeconfig)
         simulator = await _simulator(settings, inputs)
         stack.push_async_callback(simulator.close)
         if isinstance(simulator, Endpoint):

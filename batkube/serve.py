@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from batkube import __version__, event_loop
+from batkube.access import api_server, check_access, write_access
 from batkube.batsim.errors import SimulatorError
-from batkube.kube.kubeconfig import write_kubeconfig
 from batkube.kube.server import ApiServer
 from batkube.settings import ServeSettings
 from batkube.supervision import Interrupted, interruptible, supervised, until_interrupted
@@ -25,6 +25,7 @@ def main(settings: ServeSettings) -> int:
     """Serve until Ctrl-C or SIGTERM; the exit code."""
     logging.basicConfig(level=logging.WARNING, format="batkube: %(message)s")
     try:
+        check_access(settings.access, settings.host)
         event_loop.run(_api_only(settings) if settings.api_only else _beside_batsim(settings))
     except (OSError, ValueError, SimulatorError) as error:
         print(f"batkube: {error}", file=sys.stderr)
@@ -36,7 +37,7 @@ async def _api_only(settings: ServeSettings) -> None:
     """Kubernetes objects and the real clock; nobody plays kubelet."""
     async with AsyncExitStack() as stack:
         asked = stack.enter_context(interruptible())
-        server, path = await _start_api(settings, ApiServer(now=time.time, seed=settings.seed), stack)
+        server, path = await _start_api(settings, api_server(settings.access, now=time.time, seed=settings.seed), stack)
         print(f"batkube: the Kubernetes API is at {server.url}\n  export KUBECONFIG={path}", flush=True)
         await asked.wait()
 
@@ -45,7 +46,7 @@ async def _start_api(settings: ServeSettings, server: ApiServer, stack: AsyncExi
     await server.start(settings.host, settings.port)
     stack.push_async_callback(server.stop)
     path = settings.kubeconfig or settings.out / "kubeconfig"
-    write_kubeconfig(path, server.url)
+    write_access(settings.access, server, path)
     return server, path.absolute()
 
 
@@ -63,7 +64,9 @@ async def _beside_batsim(settings: ServeSettings) -> None:
         asked = stack.enter_context(interruptible())
         endpoint = Endpoint(settings.batsim)
         stack.push_async_callback(endpoint.close)
-        api = ApiServer(now=clock.unix, seed=settings.seed, disable_admission_plugins=ADMISSION_WITHOUT)
+        api = api_server(
+            settings.access, now=clock.unix, seed=settings.seed, disable_admission_plugins=ADMISSION_WITHOUT
+        )
         server, path = await _start_api(settings, api, stack)
         server.app.include_router(router(server, lambda: current[-1].simulation if current else None))
         print(

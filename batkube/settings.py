@@ -75,6 +75,21 @@ class StepSettings(BaseModel):
     """How long the scheduler's reactions last in simulated time."""
 
 
+class AccessSettings(BaseModel):
+    """Who may come in, and how clients learn it; see access.py."""
+
+    model_config = ConfigDict(frozen=True)
+
+    tls: bool = False
+    insecure: bool = False
+    """Plain HTTP, said aloud."""
+    token: str | None = None
+    client_certificate: bool = False
+    """The kubeconfig has a client certificate instead of the token."""
+    in_cluster_dir: Path | None = None
+    external_hostname: str | None = None
+
+
 class RunSettings(BaseModel):
     """``batkube run``: one simulation from start to end."""
 
@@ -96,6 +111,7 @@ class RunSettings(BaseModel):
     compute_sharing: bool = False
     startup: Path | None = None
     """How long pods take to start and to end; None: no time."""
+    access: AccessSettings = AccessSettings()
     seed: int = 0
     epoch: float = DEFAULT_EPOCH
     step: StepSettings = StepSettings()
@@ -115,6 +131,7 @@ class ServeSettings(BaseModel):
     scheduler_name: str = "default-scheduler"
     api_only: bool = False
     startup: Path | None = None
+    access: AccessSettings = AccessSettings()
     seed: int = 0
     epoch: float = DEFAULT_EPOCH
     step: StepSettings = StepSettings()

@@ -11,8 +11,9 @@ import typer.main
 import yaml
 from pydantic import BaseModel, ConfigDict
 
+from batkube.access import check_access, wants_tls
 from batkube.cli import app
-from batkube.kube.kubeconfig import kubeconfig
+from batkube.settings import AccessSettings
 
 ROOT = Path(__file__).parent.parent
 
@@ -39,11 +40,6 @@ class Dependency(Strict):
     condition: Literal["service_started", "service_healthy", "service_completed_successfully"]
 
 
-class ConfigMount(Strict):
-    source: str
-    target: str
-
-
 class Service(Strict):
     image: str
     build: Build | None = None
@@ -51,7 +47,6 @@ class Service(Strict):
     volumes: list[str] = []
     ports: list[str] = []
     networks: list[str]
-    configs: list[ConfigMount] = []
     depends_on: dict[str, Dependency] = {}
     healthcheck: Healthcheck | None = None
 
@@ -65,19 +60,19 @@ class Service(Strict):
         raise AssertionError(f"{name} is missing in {self.command}")
 
 
-class Config(Strict):
-    content: str
-
-
 class Network(Strict):
+    pass
+
+
+class Volume(Strict):
     pass
 
 
 class Compose(Strict):
     name: str
     services: dict[str, Service]
-    configs: dict[str, Config]
     networks: dict[str, Network]
+    volumes: dict[str, Volume]
 
 
 @pytest.fixture(scope="module")
@@ -90,14 +85,13 @@ def compose() -> Compose:
 def test_all_that_is_referred_to_exists(compose: Compose) -> None:
     for service in compose.services.values():
         assert set(service.networks) <= set(compose.networks)
-        assert {mount.source for mount in service.configs} <= set(compose.configs)
         for other, dependency in service.depends_on.items():
             assert other in compose.services
             if dependency.condition == "service_healthy":
                 assert compose.services[other].healthcheck
         for volume in service.volumes:
             source = volume.split(":")[0]
-            assert source == "./out" or (ROOT / source).is_dir()
+            assert source == "./out" or source in compose.volumes or (ROOT / source).is_dir()
 
 
 def test_the_sample_files_are_where_the_mounts_put_them(compose: Compose) -> None:
@@ -125,9 +119,12 @@ def test_batkube_takes_its_command_line_and_listens_where_others_call(compose: C
     assert options["host"] == "0.0.0.0"
     assert f"127.0.0.1:{options['port']}:{options['port']}" in batkube.ports
     assert batkube.healthcheck
-    assert f"127.0.0.1:{options['port']}/readyz" in batkube.healthcheck.test[-1]
-
-    assert yaml.safe_load(compose.configs["kubeconfig"].content) == kubeconfig(f"http://batkube:{options['port']}")
+    access = AccessSettings(tls=options["tls"], external_hostname=options["external_hostname"])
+    check_access(access, options["host"])
+    assert wants_tls(access)
+    assert f"https://127.0.0.1:{options['port']}/readyz" in batkube.healthcheck.test[-1]
+    compile(batkube.healthcheck.test[-1], "healthcheck", "exec")
+    assert access.external_hostname in compose.services
     batsim_calls = compose.services["batsim"].option("-s")
     assert batsim_calls == options["batsim"].replace("0.0.0.0", "batkube")
 
@@ -137,7 +134,10 @@ def test_kube_scheduler_knows_its_options_and_reads_the_kubeconfig(
 ) -> None:
     service = compose.services["kube-scheduler"]
     version = service.image.rpartition(":v")[2]
-    assert service.option("--kubeconfig") == service.configs[0].target
+    assert service.option("--kubeconfig") == compose.services["batkube"].option("--kubeconfig")
+    (mount,) = service.volumes
+    assert service.option("--kubeconfig").startswith(mount.split(":")[1] + "/")
+    assert mount.removesuffix(":ro") in compose.services["batkube"].volumes
 
     name, *arguments = service.command
     binary = built_tool(f"{name}-{version}")

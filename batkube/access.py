@@ -1,0 +1,72 @@
+"""Who may come in to a server that a command starts, and how its clients learn it.
+
+On loopback it is plain HTTP unless more is asked for; elsewhere it is HTTPS with a token, or nothing.
+"""
+
+import ipaddress
+import re
+from pathlib import Path
+from typing import Any
+
+from batkube.kube.kubeconfig import write_kubeconfig, write_service_account
+from batkube.kube.server import ApiServer
+from batkube.settings import AccessSettings
+
+_TOKEN = re.compile(r"[!-~]+")
+"""What an Authorization header can carry in one word."""
+
+
+class AccessError(ValueError):
+    """What was asked for does not fit together, or would let strangers in. The text says what to do."""
+
+
+def wants_tls(settings: AccessSettings) -> bool:
+    """Whether the server speaks HTTPS."""
+    if settings.insecure:
+        return False
+    asked = settings.token is not None or settings.client_certificate or settings.in_cluster_dir is not None
+    return settings.tls or asked
+
+
+def check_access(settings: AccessSettings, host: str) -> None:
+    """Raise AccessError where a server must not listen on ``host`` with these settings."""
+    for name in ("tls", "client_certificate", "in_cluster_dir"):
+        if settings.insecure and getattr(settings, name):
+            option = "--" + name.replace("_", "-")
+            raise AccessError(f"--insecure means plain HTTP, {option} needs TLS: drop one of them")
+    if settings.token is not None and not _TOKEN.fullmatch(settings.token):
+        raise AccessError("--token: expected one word of visible ASCII characters")
+    if not wants_tls(settings) and not _is_loopback(host):
+        what = "--insecure" if settings.insecure else "plain HTTP"
+        raise AccessError(
+            f"--host {host} can be reached from other machines, and {what} would let all of them in: add --tls "
+            "(clients then need the kubeconfig that is written), or listen on 127.0.0.1"
+        )
+
+
+def api_server(settings: AccessSettings, **options: Any) -> ApiServer:
+    """The server, not started; ``options`` are what else it takes."""
+    if wants_tls(settings):
+        from batkube.kube.certificates import Authority  # it takes a while to load
+
+        options["authority"] = Authority()
+    hostnames = (settings.external_hostname,) if settings.external_hostname else ()
+    return ApiServer(token=settings.token, hostnames=hostnames, **options)
+
+
+def write_access(settings: AccessSettings, server: ApiServer, kubeconfig: Path) -> None:
+    """Write the kubeconfig of a server that listens and, if asked, what a pod would find. Raises OSError."""
+    write_kubeconfig(kubeconfig, server.kubeconfig(client_certificate=settings.client_certificate))
+    if settings.in_cluster_dir is not None:
+        assert server.authority is not None
+        assert server.token is not None
+        write_service_account(
+            settings.in_cluster_dir, server.url, authority=server.authority.certificate, token=server.token
+        )
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
