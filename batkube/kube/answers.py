@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import json
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import orjson
 import yaml
 
-from .negotiation import JSON_TYPE, PLAIN, YAML_TYPE, Accepted
+from .negotiation import JSON_TYPE, PLAIN, PROTOBUF_TYPE, YAML_TYPE, Accepted
+from .protobuf.encode import encode
 from .status import ApiError, TextError, quote
 
 JSON = dict[str, Any]
@@ -19,6 +20,7 @@ JSON = dict[str, Any]
 GZIP_FROM = 128 * 1024  # bytes
 
 _JSON_HEADER = JSON_TYPE.encode()
+_PROTOBUF_HEADER = PROTOBUF_TYPE.encode()
 _YAML_HEADER = YAML_TYPE.encode()
 _TEXT_HEADER = b"text/plain; charset=utf-8"
 
@@ -43,10 +45,12 @@ class Answer:
 
 
 def answer_bytes(code: int, data: bytes, accepted: Accepted, warnings: Sequence[str] = ()) -> Answer:
-    """An answer whose JSON exists already."""
+    """An answer whose bytes exist already: in protobuf where that is accepted, else in JSON."""
     answer = Answer(code, data)
     if accepted is not PLAIN:
-        if accepted.yaml:
+        if accepted.protobuf:
+            answer.content_type = _PROTOBUF_HEADER
+        elif accepted.yaml:
             answer.body = yaml.safe_dump(orjson.loads(data), default_flow_style=False, allow_unicode=True).encode()
             answer.content_type = _YAML_HEADER
         elif accepted.pretty:
@@ -67,8 +71,10 @@ def compressed(answer: Answer) -> Answer:
     return answer
 
 
-def answer_json(code: int, obj: Mapping[str, Any], accepted: Accepted = PLAIN, warnings: Sequence[str] = ()) -> Answer:
-    return answer_bytes(code, orjson.dumps(obj) + b"\n", accepted, warnings)
+def answer_object(code: int, obj: JSON, accepted: Accepted = PLAIN, warnings: Sequence[str] = ()) -> Answer:
+    """An answer that is made for this request: a Status, a review, a document."""
+    data = encode(obj) if accepted.protobuf else orjson.dumps(obj) + b"\n"
+    return answer_bytes(code, data, accepted, warnings)
 
 
 def answer_text(code: int, text: str) -> Answer:
@@ -81,7 +87,7 @@ def answer_error(error: ApiError | TextError, accepted: Accepted = PLAIN, warnin
         answer = answer_text(error.code, error.text)
         answer.headers.append((b"x-content-type-options", b"nosniff"))
         return answer
-    answer = answer_json(error.code, error.to_status(), accepted, warnings)
+    answer = answer_object(error.code, error.to_status(), accepted, warnings)
     for name, value in error.headers.items():
         answer.headers.append((name.lower().encode(), value.encode()))
     return answer

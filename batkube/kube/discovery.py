@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .answers import Answer, answer_json
+from .answers import Answer, answer_object
 from .negotiation import SERVED, negotiate, parse_accept
 from .resources import Registry, ResourceType
 from .status import ApiError, TextError
@@ -29,21 +29,21 @@ def answer(registry: Registry, parts: list[str], accept: str) -> Answer:
     if len(parts) == 1:
         if _wants_aggregated(accept):
             groups = [""] if parts == ["api"] else [group for group in registry.groups() if group]
-            result = answer_json(200, aggregated(registry, groups))
+            result = answer_object(200, aggregated(registry, groups))
             result.content_type = _AGGREGATED_TYPE
             return result
         document = api_versions() if parts == ["api"] else group_list(registry)
-        return answer_json(200, document, negotiate(accept))
+        return answer_object(200, document, negotiate(accept))
     group = "" if parts[0] == "api" else parts[1]
     if parts[0] == "apis" and (group == "" or group not in registry.groups()):
         raise TextError.page_not_found()
     accepted = negotiate(accept)
     if parts[0] == "apis" and len(parts) == 2:
-        return answer_json(200, {"kind": "APIGroup", "apiVersion": "v1", **_group(registry, group)}, accepted)
+        return answer_object(200, {"kind": "APIGroup", "apiVersion": "v1", **_group(registry, group)}, accepted)
     version = parts[-1]
     if len(parts) != (2 if parts[0] == "api" else 3) or version not in registry.versions(group):
         raise ApiError.no_such_resource()
-    return answer_json(200, resource_list(registry, group, version), accepted)
+    return answer_object(200, resource_list(registry, group, version), accepted)
 
 
 def _wants_aggregated(accept: str) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from . import discovery, openapi
-from .answers import Answer, answer_json, answer_text
+from .answers import Answer, answer_object, answer_text
 from .options import Query
 from .resources import Registry
 from .status import ApiError, TextError
@@ -36,10 +36,10 @@ class Documents:
             return answer_text(200, "ok")
         if first == "version" and len(parts) == 1:
             self._only_get(method)
-            return answer_json(200, version_info(self._version))
+            return answer_object(200, version_info(self._version))
         if parts == [""]:
             self._only_get(method)
-            return answer_json(200, {"paths": self._paths()})
+            return answer_object(200, {"paths": self._paths()})
         if first == "metrics" and len(parts) == 1:
             return answer_text(200, self._metrics())
         if first in ("api", "apis") and len(parts) <= 3:

@@ -158,7 +158,8 @@ class Endpoint:
         gone = loop.create_task(_disconnected(receive))
         gone.add_done_callback(lambda _: watcher.finish())
         try:
-            await send({"type": "http.response.start", "status": 200, "headers": _STREAM_HEADERS})
+            headers = [(b"content-type", stream.content_type), (b"cache-control", b"no-cache, private")]
+            await send({"type": "http.response.start", "status": 200, "headers": headers})
             while not gone.done():
                 batch = watcher.next_batch()
                 if batch:
@@ -237,11 +238,9 @@ def _error_form(accept: str, query: Query) -> Accepted:
         accepted = negotiate(accept)
     except ApiError:
         return PLAIN
-    if accepted.yaml or "pretty" in query:
-        return Accepted(yaml=accepted.yaml, pretty=query.flag("pretty"))
+    if accepted.yaml or accepted.protobuf or "pretty" in query:
+        return Accepted(yaml=accepted.yaml, pretty=query.flag("pretty"), protobuf=accepted.protobuf)
     return PLAIN
 
-
-_STREAM_HEADERS = [(b"content-type", b"application/json"), (b"cache-control", b"no-cache, private")]
 
 __all__ = ["Endpoint", "send_answer", "split_path"]

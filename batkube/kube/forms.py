@@ -57,16 +57,38 @@ class Form(Protocol):
         """A BOOKMARK event; `marked` ends the initial events."""
         ...
 
+    def error(self, status: JSON) -> bytes:
+        """An ERROR event, the last of a stream."""
+        ...
+
 
 def _event(kind: str, obj: bytes) -> bytes:
     return b'{"type":"%s","object":%s}\n' % (kind.encode(), obj)
 
 
-def _bookmark(kind: str, api_version: str, revision: int, marked: bool, extra: JSON | None = None) -> JSON:
+def _bookmark(kind: str, api_version: str, revision: int, marked: bool) -> JSON:
     metadata: JSON = {"resourceVersion": str(revision), "creationTimestamp": None}
     if marked:
         metadata["annotations"] = {INITIAL_EVENTS_END: "true"}
-    return {"kind": kind, "apiVersion": api_version, "metadata": metadata, **(extra or {})}
+    return {"kind": kind, "apiVersion": api_version, "metadata": metadata}
+
+
+def object_bookmark(resource: ResourceType, revision: int, marked: bool) -> JSON:
+    """The object of a bookmark: one of the watched kind, empty but for its resourceVersion."""
+    mark = {**_bookmark(resource.kind, resource.api_version, revision, marked), **resource.empty_fields}
+    if resource.kind in _COUNTED and isinstance(mark.get("spec"), dict):
+        mark["spec"] = {"replicas": 0, **mark["spec"]}
+    return mark
+
+
+def metadata_bookmark(api_version: str, revision: int, marked: bool) -> JSON:
+    """The same where metadata are watched."""
+    return _bookmark("PartialObjectMetadata", api_version, revision, marked)
+
+
+def json_error(status: JSON) -> bytes:
+    """The ERROR event of a stream in JSON."""
+    return _event("ERROR", orjson.dumps(status))
 
 
 class ObjectForm:
@@ -105,11 +127,10 @@ class ObjectForm:
         return version.remembered((kind, self.key), lambda: _event(kind, self.one(version)))
 
     def bookmark(self, revision: int, marked: bool, first: bool) -> bytes:
-        mark = _bookmark(self.resource.kind, self.resource.api_version, revision, marked)
-        mark.update(self.resource.empty_fields)
-        if self.resource.kind in _COUNTED and isinstance(mark.get("spec"), dict):
-            mark["spec"] = {"replicas": 0, **mark["spec"]}
-        return _event("BOOKMARK", orjson.dumps(mark))
+        return _event("BOOKMARK", orjson.dumps(object_bookmark(self.resource, revision, marked)))
+
+    def error(self, status: JSON) -> bytes:
+        return json_error(status)
 
 
 class MetadataForm:
@@ -137,7 +158,10 @@ class MetadataForm:
         return _event(kind, self.one(version))
 
     def bookmark(self, revision: int, marked: bool, first: bool) -> bytes:
-        return _event("BOOKMARK", orjson.dumps(_bookmark("PartialObjectMetadata", self.api_version, revision, marked)))
+        return _event("BOOKMARK", orjson.dumps(metadata_bookmark(self.api_version, revision, marked)))
+
+    def error(self, status: JSON) -> bytes:
+        return json_error(status)
 
 
 @lru_cache(maxsize=1024)

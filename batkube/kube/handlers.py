@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from . import bodies, typed
-from .answers import Answer, answer_bytes, answer_json, answer_text
+from .answers import Answer, answer_bytes, answer_object, answer_text
 from .api import Api
 from .forms import Form, ListMeta, metadata_form, object_form
-from .negotiation import Accepted, negotiate
+from .negotiation import Accepted, negotiate, stream_type
 from .options import DeleteOptions, Query, WriteOptions
+from .protobuf.forms import protobuf_form, protobuf_metadata_form
 from .resources import ResourceType
 from .routes import Target
 from .status import ApiError, FieldError, success
@@ -54,7 +55,7 @@ class Request:
     def accepted(self, stream: bool = False) -> Accepted:
         accepted = negotiate(self.accept, stream, self.target.resource.custom)
         if self.query and "pretty" in self.query:
-            return Accepted(accepted.yaml, accepted.form, accepted.form_version, self.query.flag("pretty"))
+            return replace(accepted, pretty=self.query.flag("pretty"))
         return accepted
 
 
@@ -64,6 +65,7 @@ class Stream:
 
     watcher: Watcher
     timeout_seconds: int | None
+    content_type: bytes
 
 
 Result = Answer | Stream
@@ -124,10 +126,11 @@ def verb_of(request: Request) -> str:
 def form_of(api: Api, resource: ResourceType, accepted: Accepted, query: Query) -> Form:
     """The form in which the client wants objects of the resource."""
     if not accepted.form:
-        return object_form(resource)
+        return protobuf_form(resource) if accepted.protobuf else object_form(resource)
     if accepted.form == "Table":
         return table_form(resource, accepted.form_version, query.get("includeObject", ""), api.clock.now)
-    return metadata_form(accepted.form_version)
+    version = accepted.form_version
+    return protobuf_metadata_form(version) if accepted.protobuf else metadata_form(version)
 
 
 def _sent(api: Api, request: Request, code: int, version: Version) -> Answer:
@@ -166,7 +169,8 @@ def _watch(api: Api, request: Request) -> Stream:
     if target.name:
         options = options.of_object(target.name)
     form = form_of(api, target.resource, accepted, request.query)
-    return Stream(watch(api, target.resource, options, form), options.timeout_seconds)
+    watcher = watch(api, target.resource, options, form)
+    return Stream(watcher, options.timeout_seconds, stream_type(accepted))
 
 
 def _create(api: Api, request: Request) -> Answer:
@@ -226,7 +230,7 @@ def _delete(api: Api, request: Request) -> Answer:
     if resource.group:
         details["group"] = resource.group
     details |= {"kind": resource.plural, "uid": version.obj["metadata"]["uid"]}
-    return answer_json(200, success(details), request.accepted(), request.warnings)
+    return answer_object(200, success(details), request.accepted(), request.warnings)
 
 
 def _delete_collection(api: Api, request: Request) -> Answer:
@@ -329,7 +333,7 @@ def _action(api: Api, request: Request, subresource: str) -> Answer:
     )
     if isinstance(result.body, str):
         return answer_text(result.code, result.body)
-    return answer_json(result.code, result.body, accepted, request.warnings)
+    return answer_object(result.code, result.body, accepted, request.warnings)
 
 
 _OBJECT_VERBS: dict[str, tuple[str, Handler]] = {

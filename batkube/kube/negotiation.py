@@ -1,7 +1,7 @@
 """Content negotiation: what a request's Accept and Content-Type mean.
 
-The server answers JSON, also to clients that prefer protobuf: all of them take it (they choose their decoder by
-the answer's Content-Type). YAML is sent where it is asked for first.
+What is asked for first is sent, be it JSON, YAML or protobuf: Go clients ask for protobuf, which costs them a fraction
+of the time that JSON does.
 """
 
 from __future__ import annotations
@@ -40,6 +40,7 @@ class Accepted:
     form: str = ""
     form_version: str = ""
     pretty: bool = False
+    protobuf: bool = False
 
 
 PLAIN = Accepted()
@@ -71,7 +72,7 @@ def parse_accept(header: str) -> tuple[Clause, ...]:
 def negotiate(header: str, stream: bool = False, custom: bool = False) -> Accepted:
     """How to answer a request for objects with this Accept header. 406 where it allows nothing that is served.
 
-    Custom resources have no protobuf form: a client that takes nothing else is refused.
+    Custom resources have no protobuf form, only their metadata have: a client that takes nothing else is refused.
     """
     if not header:
         return PLAIN
@@ -79,7 +80,8 @@ def negotiate(header: str, stream: bool = False, custom: bool = False) -> Accept
     for clause in parse_accept(header):
         if clause.media_type not in SERVED and clause.media_type != "*/*":
             continue
-        if custom and clause.media_type == PROTOBUF_TYPE:
+        protobuf = clause.media_type == PROTOBUF_TYPE
+        if custom and protobuf and not clause.param("as"):
             continue
         known = True
         if stream and clause.media_type == YAML_TYPE:
@@ -87,15 +89,22 @@ def negotiate(header: str, stream: bool = False, custom: bool = False) -> Accept
         form, version, group = clause.param("as"), clause.param("v"), clause.param("g")
         if (form or version or group) and not _transforms(form, version, group):
             continue
+        if protobuf and form == "Table":  # has no protobuf form
+            continue
         if clause.param("stream") not in ("", "watch"):
             continue
         pretty = clause.param("pretty") == "1"
-        return Accepted(clause.media_type == YAML_TYPE, form, version, pretty)
+        return Accepted(clause.media_type == YAML_TYPE, form, version, pretty, protobuf)
     if known:
         raise ApiError.not_acceptable(SERVED)
     offered = [*SERVED, *(f"{kind};stream=watch" for kind in (JSON_TYPE, PROTOBUF_TYPE) if stream)]
     message = "406: Not Acceptable\n\nAvailable representations: " + ", ".join(offered)
     raise ApiError(406, "NotAcceptable", message, {})
+
+
+def stream_type(accepted: Accepted) -> bytes:
+    """The Content-Type of a watch."""
+    return b"application/vnd.kubernetes.protobuf;stream=watch" if accepted.protobuf else b"application/json"
 
 
 def _transforms(form: str, version: str, group: str) -> bool:

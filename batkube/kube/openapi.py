@@ -14,7 +14,7 @@ from typing import Any
 
 import orjson
 
-from .answers import Answer, answer_json
+from .answers import Answer, answer_object
 from .api_types import type_of
 from .options import Query
 from .resources import Registry, ResourceType
@@ -36,17 +36,17 @@ _STRATEGIC = "application/strategic-merge-patch+json"
 def answer(registry: Registry, parts: list[str], accept: str, query: Query) -> Answer:
     """The answer to a GET below `/openapi`. 404 without a text for a document that does not exist."""
     if parts == ["openapi", "v3"]:
-        result = answer_json(200, index(registry))
+        result = answer_object(200, index(registry))
         result.content_type = b"text/plain; charset=utf-8"  # as the real server has it
         return result
     if parts == ["openapi", "v2"] and _PROTOBUF_V2 not in accept:
-        return answer_json(200, swagger(registry))
+        return answer_object(200, swagger(registry))
     if parts[:2] == ["openapi", "v3"]:
         for group, version in _versions(registry):
             if parts[2:] == _path(group, version).split("/"):
-                return answer_json(200, document(registry, group, version))
+                return answer_object(200, document(registry, group, version))
         if "/".join(parts[2:]) in _roots(registry):
-            return answer_json(200, {"openapi": "3.0.0", "info": _INFO, "paths": {}})
+            return answer_object(200, {"openapi": "3.0.0", "info": _INFO, "paths": {}})
     if parts[:2] == ["openapi", "v2"]:
         raise TextError.page_not_found()  # as protobuf it is not offered; clients do without
     return Answer(404, b"", b"")

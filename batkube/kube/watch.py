@@ -12,8 +12,6 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-import orjson
-
 from .forms import Form
 from .selectors import ANY_FIELDS, EVERYTHING, FieldSelector, LabelSelector
 from .status import ApiError
@@ -158,7 +156,7 @@ class Watcher:
         status = ApiError.expired(f"the watch fell behind: {len(self._queue)} events not read at version {revision}")
         self._queue.clear()
         self._initial = self._end_mark = None
-        self._tail = b'{"type":"ERROR","object":%s}\n' % orjson.dumps(status.to_status())
+        self._tail = self._form.error(status.to_status())
         self._close()
         self.fell_behind()
 

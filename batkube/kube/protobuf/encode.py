@@ -9,7 +9,7 @@ from typing import Any
 
 from ..api_types import Field, fields_of, has_type, is_string_list, type_of
 from . import values
-from .wire import BYTES, FIXED64, MAGIC, VARINT, ProtobufError, UnknownKind, varint
+from .wire import BYTES, FIXED64, MAGIC, SMALL, VARINT, ProtobufError, UnknownKind, varint
 
 JSON = dict[str, Any]
 
@@ -34,6 +34,11 @@ def encode_object(api_version: str, kind: str, obj: JSON) -> bytes:
     if type_name is None:
         raise UnknownKind(api_version, kind)
     return _write_message(_plan(type_name), obj)
+
+
+def encode_type(type_name: str, value: JSON) -> bytes:
+    """The bytes of a value of that type; what it has besides is left out."""
+    return _write_message(_plan(type_name), value)
 
 
 def enveloped(api_version: str, kind: str, raw: bytes) -> bytes:
@@ -71,13 +76,14 @@ class _Plan:
     def __init__(self, type_name: str) -> None:
         self.type_name = type_name
         self.filled = False
-        # name in JSON ("" of an inline field), how to write it, what is written where it is absent
-        self.fields: list[tuple[str, Write, bytes]] = []
+        # name in JSON ("" of an inline field), how to write it, what is written where it is absent, the tag of a string
+        self.fields: list[tuple[str, Write, bytes, bytes]] = []
 
     def fill(self) -> None:
         self.filled = True
         for field in sorted(fields_of(self.type_name), key=lambda field: field.number):
-            self.fields.append(("" if field.inline else field.name, _writer(field), _absent(field)))
+            tag = _tag(field) if field.type == "string" and not field.shape else b""
+            self.fields.append(("" if field.inline else field.name, _writer(field), _absent(field), tag))
 
 
 @cache
@@ -92,7 +98,7 @@ def _write_message(plan: _Plan, obj: Any) -> bytes:
         raise ProtobufError(f"{plan.type_name} cannot be {obj!r}")
     get = obj.get
     parts = []
-    for name, write, absent in plan.fields:
+    for name, write, absent, string in plan.fields:
         if name:
             value = get(name)
             if value is None:
@@ -100,7 +106,12 @@ def _write_message(plan: _Plan, obj: Any) -> bytes:
                     parts.append(absent)
                 continue
             try:
-                parts.append(write(value))
+                if string:  # most fields are, and a call costs more than all else
+                    raw = value.encode()
+                    size = len(raw)
+                    parts += (string, SMALL[size] if size < 0x80 else varint(size), raw)
+                else:
+                    parts.append(write(value))
             except (AttributeError, TypeError, struct.error) as error:
                 raise ProtobufError(f"field {name} of {plan.type_name} cannot be {value!r}") from error
         else:
@@ -112,7 +123,7 @@ def _absent(field: Field) -> bytes:
     """What Go writes for a field that is not set: its zero value, unless it is a pointer, a list or a map."""
     if field.pointer or field.shape or field.type == "bytes" or is_string_list(field.type):
         return b""
-    tag = varint(field.number << 3 | _wire_type(field.type))
+    tag = _tag(field)
     kind = field.type
     if kind in ("int32", "int64", "bool"):
         return tag + b"\x00"
@@ -125,6 +136,10 @@ def _absent(field: Field) -> bytes:
     return tag + b"\x00"
 
 
+def _tag(field: Field) -> bytes:
+    return varint(field.number << 3 | _wire_type(field.type))
+
+
 def _wire_type(kind: str) -> int:
     if kind in ("int32", "int64", "bool"):
         return VARINT
@@ -132,11 +147,12 @@ def _wire_type(kind: str) -> int:
 
 
 def _delimited(tag: bytes, content: bytes) -> bytes:
-    return tag + varint(len(content)) + content
+    size = len(content)
+    return tag + (SMALL[size] if size < 0x80 else varint(size)) + content
 
 
 def _writer(field: Field) -> Write:
-    tag = varint(field.number << 3 | _wire_type(field.type))
+    tag = _tag(field)
     if field.shape == "map":
         write_value = _value_writer(b"\x12", field.type)
         if field.type == "bytes":  # the one type whose empty values Go leaves out of an entry

@@ -85,7 +85,7 @@ def varint(value: int) -> bytes:
     if value < 0:
         value &= 0xFFFF_FFFF_FFFF_FFFF
     if value < 0x80:
-        return _SMALL[value]
+        return SMALL[value]
     out = bytearray()
     while value > 0x7F:
         out.append(value & 0x7F | 0x80)
@@ -94,4 +94,4 @@ def varint(value: int) -> bytes:
     return bytes(out)
 
 
-_SMALL = [bytes((value,)) for value in range(0x80)]
+SMALL = [bytes((value,)) for value in range(0x80)]  # the varints of one byte

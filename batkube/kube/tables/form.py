@@ -9,7 +9,7 @@ from typing import Any
 import orjson
 
 from ..conversion import to_served
-from ..forms import INITIAL_EVENTS_END, ListMeta
+from ..forms import INITIAL_EVENTS_END, ListMeta, json_error
 from ..resources import ResourceType
 from ..status import ApiError, quote
 from ..store import Version
@@ -65,6 +65,10 @@ class TableForm:
         rows = [_row(obj, self._cells(obj, Ages(self._now())), self._shown(obj))]
         content = self._wrapped(rows, {"resourceVersion": str(revision)}, headed=first)
         return orjson.dumps({"type": "BOOKMARK", "object": content}) + b"\n"
+
+    def error(self, status: JSON) -> bytes:
+        """An ERROR event: a Status, no table."""
+        return json_error(status)
 
     def _table(self, versions: Iterable[Version], meta: JSON, headed: bool = True) -> JSON:
         ages = Ages(self._now())
