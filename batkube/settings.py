@@ -19,6 +19,10 @@ DEFAULT_PATIENCE = 3.0
 """Real seconds; see StepSettings."""
 
 
+Epoch = Annotated[float, Field(ge=0, le=9e9)]
+"""From 1970 to 2255: a clock of 64-bit nanoseconds ends in 2262."""
+
+
 class OnDeadlock(StrEnum):
     """What a run does with jobs that wait when nothing can ever happen again."""
 
@@ -113,7 +117,7 @@ class RunSettings(BaseModel):
     """How long pods take to start and to end; None: no time."""
     access: AccessSettings = AccessSettings()
     seed: int = 0
-    epoch: float = DEFAULT_EPOCH
+    epoch: Epoch = DEFAULT_EPOCH
     step: StepSettings = StepSettings()
 
 
@@ -133,5 +137,5 @@ class ServeSettings(BaseModel):
     startup: Path | None = None
     access: AccessSettings = AccessSettings()
     seed: int = 0
-    epoch: float = DEFAULT_EPOCH
+    epoch: Epoch = DEFAULT_EPOCH
     step: StepSettings = StepSettings()

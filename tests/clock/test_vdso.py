@@ -80,6 +80,18 @@ def test_the_older_calls(loaded: tuple[Loaded, ClockPage]) -> None:
     assert list(words) == [1_600_000_000, 123_456]
 
 
+def test_before_1970_the_wall_clock_is_below_zero_and_its_fraction_is_not() -> None:
+    page = ClockPage(-60_370_000_000)
+    vdso = Loaded(IMAGE.read_bytes(), page)
+    words = (ctypes.c_int64 * 2)()
+    vdso["__vdso_clock_gettime"](time.CLOCK_REALTIME, ctypes.addressof(words))
+    assert list(words) == [-61, 630_000_001]
+    vdso["__vdso_gettimeofday"](ctypes.addressof(words), None)
+    assert list(words) == [-61, 630_000]
+    assert vdso["__vdso_time"](None, None) == -61
+    page.close()
+
+
 def test_cpu_time_stays_real(loaded: tuple[Loaded, ClockPage]) -> None:
     vdso, _ = loaded
     before = time.process_time_ns()

@@ -46,14 +46,20 @@ static inline int64_t now_ns(int which)
     return ns + (int64_t)__atomic_add_fetch(&batkube_reads.count, 1, __ATOMIC_RELAXED);
 }
 
+/* Rounded down: the wall clock may show a date before 1970. */
+static inline int64_t seconds_of(int64_t ns)
+{
+    return ns / 1000000000 - (ns % 1000000000 < 0);
+}
+
 int __vdso_clock_gettime(int clock, struct timespec *time)
 {
     int which = kind(clock);
     if (which == KEEPS_REAL)
         return (int)system_call(SYS_clock_gettime, clock, (long)time);
     int64_t ns = now_ns(which);
-    time->sec = ns / 1000000000;
-    time->nsec = ns % 1000000000;
+    time->sec = seconds_of(ns);
+    time->nsec = ns - time->sec * 1000000000;
     return 0;
 }
 
@@ -65,15 +71,15 @@ int __vdso_gettimeofday(struct timeval *time, struct timezone *zone)
     }
     if (time) {
         int64_t ns = now_ns(REALTIME);
-        time->sec = ns / 1000000000;
-        time->usec = ns % 1000000000 / 1000;
+        time->sec = seconds_of(ns);
+        time->usec = (ns - time->sec * 1000000000) / 1000;
     }
     return 0;
 }
 
 int64_t __vdso_time(int64_t *time)
 {
-    int64_t seconds = now_ns(REALTIME) / 1000000000;
+    int64_t seconds = seconds_of(now_ns(REALTIME));
     if (time)
         *time = seconds;
     return seconds;

@@ -5,7 +5,8 @@
 
 static void write_clock(pid_t tid, struct user_regs_struct *r, unsigned long address, int which, int64_t unit)
 {
-    int64_t ns = now_ns(which), words[2] = { ns / NS, ns % NS / unit };
+    int64_t ns = now_ns(which), seconds = ns / NS - (ns % NS < 0); /* down: it may be before 1970 */
+    int64_t words[2] = { seconds, (ns - seconds * NS) / unit };
     answer_call(tid, r, address && poke(tid, address, words, 16) < 0 ? -EFAULT : 0);
 }
 
