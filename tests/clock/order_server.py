@@ -3,17 +3,22 @@
 import asyncio
 import json
 import socket
+import ssl
 import time
 from typing import Any, cast
+
+from batkube.kube.tls import TlsLayer
 
 
 class OrderServer:
     """The oracle's ServerSide, and the truth to compare the oracle with.
 
-    GET /wait is answered with the next order; POST /answer brings one of its results.
+    GET /wait is answered with the next order; POST /answer brings one of its results. With ``tls`` over HTTPS.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, tls: ssl.SSLContext | None = None) -> None:
+        self._tls = tls
+        self._layers: set[TlsLayer] = set()
         self.answers: list[dict[str, Any]] = []
         self.waiting: _Connection | None = None
         self.open: dict[_Connection, None] = {}
@@ -24,15 +29,16 @@ class OrderServer:
     async def start(self) -> str:
         """Listen on a free port; the URL."""
         loop = asyncio.get_running_loop()
-        self._server = await loop.create_server(lambda: _Connection(self), "127.0.0.1", 0)
-        return f"http://127.0.0.1:{self._server.sockets[0].getsockname()[1]}"
+        self._server = await loop.create_server(self._connection, "127.0.0.1", 0)
+        scheme = "http" if self._tls is None else "https"
+        return f"{scheme}://127.0.0.1:{self._server.sockets[0].getsockname()[1]}"
 
     async def stop(self) -> None:
         """Close everything."""
         assert self._server is not None
         self._server.close()
-        for connection in list(self.open):
-            connection.transport.abort()
+        for transport in self._transports():
+            transport.abort()
         await asyncio.sleep(0)
 
     def order(self, **order: object) -> None:
@@ -49,14 +55,24 @@ class OrderServer:
     # -- ServerSide
 
     def busy(self) -> bool:
-        return any(connection.transport.get_write_buffer_size() for connection in self.open)
+        unsent = any(transport.get_write_buffer_size() for transport in self._transports())
+        return unsent or any(layer.holds_bytes for layer in self._layers)
 
     def connections(self) -> list[socket.socket]:
-        return [connection.transport.get_extra_info("socket") for connection in self.open]
+        return [transport.get_extra_info("socket") for transport in self._transports()]
 
     def listener(self) -> socket.socket | None:
         assert self._server is not None
         return self._server.sockets[0]
+
+    def _connection(self) -> asyncio.Protocol:
+        connection = _Connection(self)
+        return connection if self._tls is None else TlsLayer(self._tls, connection, self._layers)
+
+    def _transports(self) -> list[asyncio.Transport]:
+        if self._tls is None:
+            return [connection.transport for connection in self.open]
+        return [layer.tcp for layer in self._layers]
 
 
 class _Connection(asyncio.Protocol):

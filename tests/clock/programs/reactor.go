@@ -1,5 +1,5 @@
 // reactor long-polls a server, does the work that the answer asks for and posts a result: what a scheduler does, in small.
-// usage: reactor http://127.0.0.1:PORT
+// usage: reactor URL
 package main
 
 import (

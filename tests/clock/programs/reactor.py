@@ -1,6 +1,6 @@
 """What reactor.go does, in Python: long-poll a server, work, post a result.
 
-usage: reactor.py http://127.0.0.1:PORT
+usage: reactor.py URL
 """
 
 import http.client
@@ -8,6 +8,7 @@ import json
 import subprocess
 import sys
 import threading
+from functools import partial
 from urllib.parse import urlsplit
 
 TURNS_PER_MS = 20_000
@@ -37,14 +38,16 @@ def work(kind: str, ms: float) -> None:
 
 def main() -> None:
     """Work until the server goes away."""
-    address = urlsplit(sys.argv[1]).netloc
-    connection = http.client.HTTPConnection(address)
+    url = urlsplit(sys.argv[1])
+    secured = url.scheme == "https"
+    connect = partial(http.client.HTTPSConnection if secured else http.client.HTTPConnection, url.netloc)
+    connection = connect()
     while True:
         connection.request("GET", "/wait")
         order = json.loads(connection.getresponse().read())
         for part in range(order["posts"]):
             work(order["kind"], order["ms"] / order["posts"])
-            poster = http.client.HTTPConnection(address)
+            poster = connect()
             poster.request("POST", "/answer", json.dumps({"round": order["round"], "part": part}))
             poster.getresponse().read()
             poster.close()
