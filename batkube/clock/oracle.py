@@ -14,6 +14,7 @@ needed.
 
 import asyncio
 import os
+import platform
 import time
 from collections import Counter
 from collections.abc import Callable
@@ -34,6 +35,15 @@ TURNS = 5
 (asyncio) or one (uvloop)."""
 SHORTEST_PAUSE, LONGEST_PAUSE = 50e-6, 2e-3
 """Real seconds between two examinations."""
+
+
+def unobservable() -> str:
+    """Why no process of this machine can be observed; empty where they can."""
+    if platform.system() != "Linux":
+        return f"needs Linux, this is {platform.system()} on {platform.machine()}"
+    if not os.access(f"/proc/self/task/{os.getpid()}/stat", os.R_OK):
+        return "needs /proc, which is not mounted here"
+    return ""
 
 
 @dataclass

@@ -13,6 +13,9 @@ from contextlib import suppress
 from pathlib import Path
 from typing import IO
 
+LOOK_EVERY = 0.05
+"""Real seconds between two looks at a process whose end the system does not announce."""
+
 _PR_SET_PDEATHSIG = 1
 _libc = ctypes.CDLL(None, use_errno=True)
 
@@ -59,8 +62,12 @@ class Process:
             preexec_fn=prepare,
         )
         self._ended = self._loop.create_future()
-        self._pidfd = os.pidfd_open(self._popen.pid)
-        self._loop.add_reader(self._pidfd, self._on_end)
+        try:
+            self._pidfd = os.pidfd_open(self._popen.pid)
+        except (AttributeError, OSError):  # Linux has it since 5.3
+            self._look_for_end()
+        else:
+            self._loop.add_reader(self._pidfd, self._on_end)
 
     @property
     def pid(self) -> int:
@@ -96,6 +103,12 @@ class Process:
         # The number stays the session's as long as any of its processes lives.
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(self.pid, number)
+
+    def _look_for_end(self) -> None:
+        if self._popen.poll() is None:
+            self._loop.call_later(LOOK_EVERY, self._look_for_end)
+        elif not self._ended.done():
+            self._ended.set_result(self._popen.returncode)
 
     def _on_end(self) -> None:
         self._loop.remove_reader(self._pidfd)

@@ -93,6 +93,8 @@ class SockDiag:
     """Asks the kernel about the far ends of connections. Raises OSError where it does not answer such questions."""
 
     def __init__(self) -> None:
+        if not hasattr(socket, "AF_NETLINK"):
+            raise OSError("needs Linux")
         self._socket = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW | socket.SOCK_CLOEXEC, _NETLINK_SOCK_DIAG)
         self._socket.bind((0, 0))
         self._socket.settimeout(1)

@@ -98,18 +98,28 @@ def program() -> Path:
     if not cached.exists():
         cached.parent.mkdir(parents=True, exist_ok=True)
         new = cached.with_suffix(f".{os.getpid()}")
-        try:
-            build_tree(new)
-        except subprocess.CalledProcessError as error:
-            said = error.stderr.strip().splitlines()
-            raise OSError(f"{compiler()} cannot build it: {said[0] if said else 'it says nothing'}") from None
+        build(new)
         new.replace(cached)
     return cached
 
 
+def build(target: Path) -> None:
+    """Build it anew. Raises OSError."""
+    try:
+        build_tree(target)
+    except subprocess.CalledProcessError as error:
+        said = error.stderr.strip().splitlines()
+        raise OSError(f"{compiler()} cannot build it: {said[0] if said else 'it says nothing'}") from None
+
+
+def built() -> bool:
+    """Whether there is one that need not be built."""
+    return HELPER.exists() or _cached().exists()
+
+
 def missing() -> str:
     """Why there is no helper on this machine; empty where there is one or it can be built."""
-    if not vdso.missing() and not HELPER.exists() and not _cached().exists() and compiler() is None:
+    if not vdso.missing() and not built() and compiler() is None:
         return "needs a C compiler ($CC, gcc or cc) to be built"
     return vdso.missing()
 

@@ -3,10 +3,7 @@
 import asyncio
 import socket
 
-import pytest
-
 from batkube.clock.peers import peer_pid
-from batkube.clock.probe import probe
 from batkube.clock.quiet import QuietPeriod
 
 from .conftest import StartPython, line
@@ -62,18 +59,3 @@ async def test_a_chatterbox_is_not_at_rest() -> None:
     verdict = await QuietPeriod(lambda: next(count), 0.05).at_rest(timeout=0.2)
     assert not verdict.idle
     assert verdict.reason == "requests came less than 0.05 s ago"
-
-
-def test_the_means_of_this_machine_are_told_with_reasons(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert all(means.detail and "\n" not in means.detail for means in probe())
-    monkeypatch.setattr("batkube.clock.probe.WAITING", None)
-    monkeypatch.setattr("batkube.clock.probe.counts_in_schedstat", lambda: False)
-    monkeypatch.setattr("batkube.clock.probe.SockDiag.far_ends", _refuse)
-    works = {means.name: means.works for means in probe()}
-    assert not works["syscall"]
-    assert not works["schedstat"]
-    assert not works["sock_diag"]
-
-
-def _refuse(*args: object) -> None:
-    raise PermissionError(1, "Operation not permitted")

@@ -35,7 +35,7 @@ def build(target: Path) -> None:
     """Compile the image. Raises OSError where there is no C compiler, CalledProcessError where it fails."""
     command = compiler()
     if command is None:
-        raise FileNotFoundError("no C compiler: neither $CC nor gcc nor cc")
+        raise FileNotFoundError("there is neither $CC nor gcc nor cc")
     script = f"-Wl,-T,{HERE / 'vdso.lds'}"
     subprocess.run([command, *" ".join(_FLAGS).split(), script, "-o", str(target), str(HERE / "vdso.c")], check=True)
 
@@ -47,7 +47,7 @@ def build_tree(target: Path, *, static: bool = False) -> None:
     """
     command = compiler()
     if command is None:
-        raise FileNotFoundError("no C compiler: neither $CC nor gcc nor cc")
+        raise FileNotFoundError("there is neither $CC nor gcc nor cc")
     sources = [str(source) for source in HELPER_SOURCES if source.suffix == ".c"]
     words = [command, "-O2", "-Wall", "-Wextra", *(["-static", "-s"] if static else []), "-o", str(target), *sources]
     subprocess.run(words, check=True, capture_output=True, text=True)

@@ -1,0 +1,66 @@
+"""``batkube doctor``: what this machine can do, whatever it lacks."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.run.conftest import environment
+
+ELSEWHERE = """
+import platform, sys
+import batkube.clock.syscalls  # its numbers stay those of the real machine
+platform.system = lambda: "{system}"
+platform.machine = lambda: "{machine}"
+from batkube.cli import main
+sys.argv = ["batkube", *{arguments!r}]
+main()
+"""
+"""batkube on a machine that says it is another one."""
+
+
+def doctor(*words: str, **env: str) -> str:
+    command = [sys.executable, *(words or ("-m", "batkube", "doctor"))]
+    done = subprocess.run(
+        command, capture_output=True, text=True, timeout=60, env={**environment(), "COLUMNS": "200", **env}
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == ""
+    return done.stdout
+
+
+def test_it_says_what_a_run_does_here() -> None:
+    said = doctor()
+    for name in ("clock of a Go program", "clock of any other program", "rest of a scheduler"):
+        assert name in said
+
+
+def test_nothing_is_necessary(tmp_path: Path) -> None:
+    """No program on PATH, no C compiler, no cache to write into."""
+    said = doctor(PATH=str(tmp_path), CC="", XDG_CACHE_HOME="/proc/nowhere", BATKUBE_TOOLS=str(tmp_path))
+    assert "there is neither $CC nor gcc nor cc" in said
+    assert "real: its timers run in real time" in said
+    assert "give --scheduler-binary" in said
+
+
+def test_programs_are_told_with_their_versions(tmp_path: Path) -> None:
+    program = tmp_path / "batsim"
+    program.write_text("#!/bin/sh\necho v4.2.0\n")
+    program.chmod(0o755)
+    silent = tmp_path / "kubectl"
+    silent.write_text("#!/bin/sh\n")
+    silent.chmod(0o755)
+    said = doctor(PATH=f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
+    assert "batsim: v4.2.0" in said
+    assert "says nothing of its version" in said
+
+
+@pytest.mark.parametrize(("system", "machine"), [("Darwin", "arm64"), ("Linux", "aarch64")])
+def test_other_machines_degrade(system: str, machine: str) -> None:
+    said = doctor("-c", ELSEWHERE.format(system=system, machine=machine, arguments=["doctor"]))
+    assert said.count("clock of") == 2
+    assert said.count("real: its timers run in real time") == 2
+    assert "needs Linux" in said
+    assert ("silence" in said.split("rest of a scheduler")[1].splitlines()[0]) == (system == "Darwin")
