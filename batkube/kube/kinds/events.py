@@ -152,13 +152,14 @@ def _validate(event: JSON, requested: str) -> Errors:
     errors: Errors = []
     namespace = event["metadata"].get("namespace", "")
     about = (event.get("involvedObject") or {}).get("namespace", "")
-    stray = FieldError.invalid("involvedObject.namespace", about, "does not match event.namespace")
-    if not event.get("eventTime"):
-        if (about and about != namespace) or (not about and namespace not in ("", "default")):
-            errors.append(stray)
+    timed = bool(event.get("eventTime"))
+    if timed:
+        stray = not about and namespace not in ("default", "kube-system")
     else:
-        if not about and namespace not in ("default", "kube-system"):
-            errors.append(stray)
+        stray = about != namespace if about else namespace not in ("", "default")
+    if stray:
+        errors.append(FieldError.invalid("involvedObject.namespace", about, "does not match event.namespace"))
+    if timed:
         reporter = event.get("reportingComponent", "")
         field = "reportingComponent" if requested == CORE else "reportingController"
         if not reporter:
