@@ -12,6 +12,10 @@ from pathlib import Path
 
 import pytest
 
+from batkube.clock.oracle import IdleOracle
+from batkube.clock.verdict import Verdict
+
+from .oracle_stage import Server
 from .stage import Stage
 
 PROGRAMS = Path(__file__).parent / "programs"
@@ -69,6 +73,21 @@ async def stage(tmp_path: Path) -> AsyncIterator[Stage]:
     await stage.close()
 
 
+@pytest.fixture
+def server() -> Iterator[Server]:
+    server = Server()
+    yield server
+    for one in [server.socket, *server.accepted]:
+        one.close()
+
+
+@pytest.fixture
+def oracle(server: Server) -> Iterator[IdleOracle]:
+    oracle = IdleOracle(server)
+    yield oracle
+    oracle.close()
+
+
 def line(process: "subprocess.Popen[bytes]") -> str:
     """The next line that the process prints: it has come that far."""
     assert process.stdout is not None
@@ -93,3 +112,20 @@ def until(condition: Callable[[], object], patience: float = 10.0) -> None:
     while not condition():
         assert time.monotonic() < end, "it did not happen"
         time.sleep(0.001)
+
+
+def idle(oracle: IdleOracle) -> bool:
+    return oracle.look().idle
+
+
+def settled(oracle: IdleOracle, kind: str) -> Verdict:
+    """The verdict once its kind is the one expected."""
+    last = oracle.look()
+
+    def expected() -> bool:
+        nonlocal last
+        last = oracle.look()
+        return last.kind == kind
+
+    until(expected)
+    return last

@@ -9,12 +9,12 @@ import pytest
 from batkube.clock import server_side, threads
 from batkube.clock.oracle import IdleOracle
 
-from .conftest import StartPython, line, tell, until
-from .test_oracle import SPINS, WAITS, Server, idle, server  # noqa: F401
+from .conftest import StartPython, idle, line, tell, until
+from .oracle_stage import SPINS, WAITS, Server
 
 
 @pytest.fixture(params=["no schedstat", "no syscall", "no numbers of system calls", "no sock_diag"])
-def poorer(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, server: Server) -> Iterator[IdleOracle]:  # noqa: F811
+def poorer(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, server: Server) -> Iterator[IdleOracle]:
     def refuse(*args: object) -> None:
         raise PermissionError(1, "Operation not permitted")
 
@@ -50,7 +50,7 @@ def test_waiting_and_busy_are_told_apart(poorer: IdleOracle, start_python: Start
 
 def test_a_run_between_the_looks_is_seen(
     poorer: IdleOracle,
-    server: Server,  # noqa: F811
+    server: Server,
     start_python: StartPython,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -13,13 +13,13 @@ from batkube.clock.oracle import IdleOracle
 from batkube.clock.simulated import SimulatedClock
 
 from .conftest import GoProgram
-from .test_oracle import Server, server  # noqa: F401
+from .oracle_stage import Server
 
 EPOCH = 1_577_836_800.0  # 2020-01-01T00:00:00Z
 
 
 @pytest.fixture
-async def oracle(server: Server) -> AsyncIterator[IdleOracle]:  # noqa: F811
+async def oracle(server: Server) -> AsyncIterator[IdleOracle]:
     oracle = IdleOracle(server)
     yield oracle
     oracle.close()

@@ -13,7 +13,7 @@ from batkube.clock.simulated import SimulatedClock
 from batkube.clock.tree import missing
 
 from .conftest import GoProgram, StartPython, line, state, until
-from .test_oracle import Server, server  # noqa: F401
+from .oracle_stage import Server
 
 
 def test_the_mode_is_chosen_by_the_program(go_program: GoProgram, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -29,7 +29,7 @@ def test_the_mode_is_chosen_by_the_program(go_program: GoProgram, monkeypatch: p
     assert choose(str(program), "real") == "real"
 
 
-async def test_c_programs_too_read_the_simulated_time_in_once_mode(server: Server, tmp_path: Path) -> None:  # noqa: F811
+async def test_c_programs_too_read_the_simulated_time_in_once_mode(server: Server, tmp_path: Path) -> None:
     clock = SimulatedClock(1_577_836_800.0, IdleOracle(server))
     out = tmp_path / "out"
     code = "import time; print(time.time(), time.clock_gettime(5))"
@@ -53,7 +53,7 @@ async def test_exit_codes_signals_and_environment(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("mode", ["real", "once", "tree"])
-async def test_a_program_that_is_not_there_is_named(server: Server, mode: Mode) -> None:  # noqa: F811
+async def test_a_program_that_is_not_there_is_named(server: Server, mode: Mode) -> None:
     clock = SimulatedClock(0.0, IdleOracle(server))
     with pytest.raises(LaunchError, match=r"cannot start /nonexistent/scheduler: no such program"):
         await launch(["/nonexistent/scheduler"], clock=clock, mode=mode)

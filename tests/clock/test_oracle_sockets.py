@@ -1,0 +1,141 @@
+"""Each reason on the way between scheduler and server for which it is not idle; missed without the look there."""
+
+import socket
+
+import pytest
+
+from batkube.clock.oracle import IdleOracle
+from batkube.clock.server_side import ServerLook
+
+from .conftest import StartPython, idle, line, settled, tell, until
+from .oracle_stage import CONNECTS, WAITS, Server
+
+
+def name(connection: socket.socket) -> str:
+    host, port = connection.getpeername()
+    return f"{host}:{port}"
+
+
+class TestServerSide:
+    def test_a_busy_server(self, oracle: IdleOracle, server: Server) -> None:
+        assert idle(oracle)
+        server.is_busy = True
+        assert oracle.look().kind == "server busy"
+
+    def test_a_connection_to_be_accepted(self, oracle: IdleOracle, server: Server, start_python: StartPython) -> None:
+        process = start_python(CONNECTS + "input()", server.port)
+        line(process)
+        oracle.add(process.pid)
+        assert settled(oracle, "to accept").reason == "a connection waits to be accepted"
+        server.accept()
+        until(lambda: idle(oracle))
+
+    def test_without_the_listening_socket_that_is_missed(
+        self, oracle: IdleOracle, server: Server, start_python: StartPython, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """The ablation: a request sits in a connection that nobody has accepted, and all looks idle."""
+        process = start_python(CONNECTS + "s.sendall(b'request'); print('sent', flush=True); input()", server.port)
+        line(process), line(process)
+        oracle.add(process.pid)
+        monkeypatch.setattr(server, "listener", lambda: None)
+        until(lambda: idle(oracle))
+
+    def test_bytes_the_server_has_not_read(self, oracle: IdleOracle, server: Server, start_python: StartPython) -> None:
+        process = start_python(CONNECTS + "s.sendall(b'request'); input()", server.port)
+        line(process)
+        connection = server.accept()
+        oracle.add(process.pid)
+        assert settled(oracle, "in flight").reason == f"7 bytes are on their way from {name(connection)}"
+        assert connection.recv(100) == b"request"
+        until(lambda: idle(oracle))
+
+    def test_bytes_the_program_has_not_read(
+        self, oracle: IdleOracle, server: Server, start_python: StartPython
+    ) -> None:
+        process = start_python(CONNECTS + "input(); s.recv(100); print('read', flush=True); input()", server.port)
+        line(process)
+        connection = server.accept()
+        oracle.add(process.pid)
+        until(lambda: idle(oracle))
+        connection.sendall(b"event")
+        assert settled(oracle, "in flight").reason == f"5 bytes are on their way to {name(connection)}"
+        tell(process)
+        assert line(process) == "read"
+        until(lambda: idle(oracle))
+
+    def test_bytes_still_in_the_queue_of_the_sender(
+        self, oracle: IdleOracle, server: Server, start_python: StartPython
+    ) -> None:
+        server.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        code = CONNECTS + "s.setblocking(False)\nprint(s.send(bytes(1 << 20)), flush=True); input()"
+        process = start_python(code, server.port)
+        line(process)
+        left = int(line(process))
+        connection = server.accept()
+        oracle.add(process.pid)
+        while left:
+            assert settled(oracle, "in flight")
+            left -= len(connection.recv(1 << 16))
+        until(lambda: idle(oracle))
+
+    def test_without_the_look_at_sockets_both_are_missed(
+        self, oracle: IdleOracle, server: Server, start_python: StartPython, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """The ablation: the server has answered, the program has not been woken yet."""
+        process = start_python(CONNECTS + "s.sendall(b'request'); input()", server.port)
+        line(process)
+        server.accept().sendall(b"event")
+        oracle.add(process.pid)
+        assert settled(oracle, "in flight")
+        monkeypatch.setattr(ServerLook, "look", lambda self, again=False: None)
+        until(lambda: idle(oracle))
+
+    def test_what_others_leave_unread_does_not_matter(
+        self, oracle: IdleOracle, server: Server, start_python: StartPython
+    ) -> None:
+        process = start_python(WAITS)
+        line(process)
+        oracle.add(process.pid)
+        with socket.create_connection(("127.0.0.1", server.port)):
+            server.accept().sendall(b"event")
+            until(lambda: idle(oracle))
+
+    def test_connections_to_other_servers_do_not_matter(
+        self, oracle: IdleOracle, server: Server, start_python: StartPython
+    ) -> None:
+        with socket.create_server(("127.0.0.1", 0)) as other:
+            process = start_python(CONNECTS + "s.sendall(b'x'); input()", other.getsockname()[1])
+            line(process)
+            connection, _ = other.accept()
+            with connection:
+                connection.sendall(b"unread")
+                oracle.add(process.pid)
+                until(lambda: idle(oracle))
+
+    def test_a_client_of_the_other_address_family(self, server: Server, start_python: StartPython) -> None:
+        """A server on :: sees IPv4 clients in IPv6 clothes; the clients know nothing of that."""
+        with socket.create_server(("::", 0), family=socket.AF_INET6, dualstack_ipv6=True) as listener:
+            server.socket.close()
+            server.socket = listener
+            process = start_python(CONNECTS + "input()", listener.getsockname()[1])
+            line(process)
+            oracle = IdleOracle(server)
+            oracle.add(process.pid)
+            connection = server.accept()
+            until(lambda: idle(oracle))
+            connection.sendall(b"event")
+            assert settled(oracle, "in flight")
+            oracle.close()
+
+    def test_a_connection_closed_by_the_program(
+        self, oracle: IdleOracle, server: Server, start_python: StartPython
+    ) -> None:
+        process = start_python(
+            CONNECTS + "s.sendall(b'bye'); s.close(); print('closed', flush=True); input()", server.port
+        )
+        line(process), line(process)
+        oracle.add(process.pid)
+        connection = server.accept()
+        assert settled(oracle, "in flight")
+        assert connection.recv(100) == b"bye"
+        until(lambda: idle(oracle))
