@@ -19,12 +19,14 @@ from batkube.settings import (
     DEFAULT_QUIET_PERIOD,
     AccessSettings,
     Clock,
+    FitSettings,
     OnDeadlock,
     RunSettings,
     ServeSettings,
     StepSettings,
     Timers,
 )
+from batkube.startup.families import Family
 
 Settings = TypeVar("Settings", bound=BaseModel)
 
@@ -275,6 +277,40 @@ def serve(
             step=StepSettings(
                 on_deadlock=on_deadlock, quiet_period=quiet_period, patience=patience, decision_time=decision_time
             ),
+        )
+    )
+    raise typer.Exit(command.main(settings))
+
+
+@app.command()
+def fit_startup(
+    recorded: Annotated[
+        list[Path], typer.Argument(metavar="CSV...", help="Recorded pod times, a row a pod (see docs/startup.md).")
+    ],
+    out: Annotated[Path, typer.Option("--out", "-o", help="The model to write (YAML).")],
+    test: Annotated[
+        list[Path] | None,
+        typer.Option(help="Compare with this file, and keep no rows aside; repeat for several.", show_default=False),
+    ] = None,
+    hold_out: Annotated[float, typer.Option(help="The part of the rows that is kept aside to compare with.")] = 0.2,
+    family: Annotated[Family, typer.Option(help="What delays are taken for.")] = Family.QUANTILES,
+    process_time: Annotated[
+        float | None, typer.Option(help="Seconds each process ran, where no column exit_time says when it ended.")
+    ] = None,
+    seed: Annotated[int, typer.Option(help="Chooses the rows that are kept aside.")] = 0,
+) -> None:
+    """Make a start-up model (--startup) from recorded pod times, and say how well it fits."""
+    from batkube import fit_startup as command
+
+    settings = _settings(
+        lambda: FitSettings(
+            recorded=tuple(recorded),
+            out=out,
+            test=tuple(test or ()),
+            hold_out=hold_out,
+            family=family,
+            process_time=process_time,
+            seed=seed,
         )
     )
     raise typer.Exit(command.main(settings))

@@ -7,6 +7,7 @@ from typing import Annotated
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from batkube.bridge.decision_time import ZERO, DecisionTime
+from batkube.startup.families import Family
 
 DEFAULT_EPOCH = 1_577_836_800.0
 """Unix seconds at which simulated time 0 lies: 2020-01-01T00:00:00Z, fixed so that two runs agree."""
@@ -139,3 +140,19 @@ class ServeSettings(BaseModel):
     seed: int = 0
     epoch: Epoch = DEFAULT_EPOCH
     step: StepSettings = StepSettings()
+
+
+class FitSettings(BaseModel):
+    """``batkube fit-startup``: a start-up model from recorded pod times."""
+
+    model_config = ConfigDict(frozen=True)
+
+    recorded: tuple[Path, ...]
+    out: Path
+    test: tuple[Path, ...] = ()
+    """Files to compare the model with; without them a part of the rows of ``recorded`` is kept aside."""
+    hold_out: Annotated[float, Field(gt=0, lt=1)] = 0.2
+    family: Family = Family.QUANTILES
+    process_time: Annotated[float, Field(ge=0)] | None = None
+    """Seconds that each process ran, where the files do not say when it ended."""
+    seed: int = 0

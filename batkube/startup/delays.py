@@ -84,10 +84,7 @@ class Quantiles(BaseModel):
 
     def quantile(self, p: float) -> float:
         """By linear interpolation."""
-        place = p * (len(self.values) - 1)
-        index = min(int(place), len(self.values) - 2)
-        low, high = self.values[index : index + 2]
-        return low + (place - index) * (high - low)
+        return quantile(self.values, p)
 
 
 class Trace(BaseModel):
@@ -190,11 +187,9 @@ class Delay(BaseModel):
         return self._kind.of(pod, job) if isinstance(self._kind, Trace) else self._kind.quantile(p)
 
 
-def empirical(values: Sequence[float], points: int) -> list[float]:
-    """At most ``points`` quantiles of ``values`` at even distances, as Quantiles takes them; the ends are exact."""
-    ordered = sorted(values)
-    if len(ordered) == 1:
-        return ordered * 2
-    exact = Quantiles.model_construct(values=ordered)
-    count = min(points, len(ordered))
-    return [exact.quantile(index / (count - 1)) for index in range(count)]
+def quantile(ordered: Sequence[float], p: float) -> float:
+    """Of values in ascending order, by linear interpolation; ``p`` from 0 to 1."""
+    place = p * (len(ordered) - 1)
+    index = min(int(place), max(len(ordered) - 2, 0))
+    low, high = ordered[index], ordered[min(index + 1, len(ordered) - 1)]
+    return low + (place - index) * (high - low)
