@@ -35,7 +35,8 @@ def configuration(kubeconfig: Path, name: str, base: dict[str, Any] | None = Non
     """``base`` (the user's own, or a fresh one with a profile called ``name``) connected to ``kubeconfig``.
 
     Only the connection part is ours: the kubeconfig, client limits out of the way (the stock 50 requests a second would
-    throttle a simulation), no leader election. Profiles, plugins, extenders and all else stay the user's.
+    throttle a simulation), and no leader election unless ``base`` asks for it. Profiles, plugins, extenders and all
+    else stay the user's.
     """
     mine: dict[str, Any] = dict(base) if base else {"profiles": [{"schedulerName": name}]}
     return {
@@ -48,7 +49,7 @@ def configuration(kubeconfig: Path, name: str, base: dict[str, Any] | None = Non
             "qps": 5000,
             "burst": 5000,
         },
-        "leaderElection": {**(mine.get("leaderElection") or {}), "leaderElect": False},
+        "leaderElection": {"leaderElect": False, **(mine.get("leaderElection") or {})},
     }
 
 
