@@ -35,7 +35,7 @@ def test_the_users_profiles_and_plugins_stay(tmp_path: Path) -> None:
         "burst": 5000,
         "contentType": "application/json",
     }
-    assert config["leaderElection"] == {"leaderElect": False, "leaseDuration": "20s"}
+    assert config["leaderElection"] == {"leaderElect": True, "leaseDuration": "20s"}
     assert kube_scheduler.scheduler_names(config) == ("packing", "default-scheduler")
 
 
@@ -43,6 +43,7 @@ def test_without_one_the_only_profile_goes_by_the_name_asked_for() -> None:
     config = kube_scheduler.configuration(Path("/ours"), "mine")
     assert kube_scheduler.scheduler_names(config) == ("mine",)
     assert config["apiVersion"] == "kubescheduler.config.k8s.io/v1"
+    assert config["leaderElection"] == {"leaderElect": False}
 
 
 @pytest.mark.parametrize(
