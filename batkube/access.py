@@ -54,15 +54,18 @@ def api_server(settings: AccessSettings, **options: Any) -> ApiServer:
     return ApiServer(token=settings.token, hostnames=hostnames, **options)
 
 
-def write_access(settings: AccessSettings, server: ApiServer, kubeconfig: Path) -> None:
-    """Write the kubeconfig of a server that listens and, if asked, what a pod would find. Raises OSError."""
+def write_access(settings: AccessSettings, server: ApiServer, kubeconfig: Path) -> dict[str, str]:
+    """Write the kubeconfig of a server that listens and, if asked, what a pod would find; then the variables that go
+    with it are returned. Raises OSError.
+    """
     write_kubeconfig(kubeconfig, server.kubeconfig(client_certificate=settings.client_certificate))
-    if settings.in_cluster_dir is not None:
-        assert server.authority is not None
-        assert server.token is not None
-        write_service_account(
-            settings.in_cluster_dir, server.url, authority=server.authority.certificate, token=server.token
-        )
+    if settings.in_cluster_dir is None:
+        return {}
+    assert server.authority is not None
+    assert server.token is not None
+    return write_service_account(
+        settings.in_cluster_dir, server.url, authority=server.authority.certificate, token=server.token
+    )
 
 
 def _is_loopback(host: str) -> bool:

@@ -119,8 +119,9 @@ async def _run(settings: RunSettings, inputs: Inputs, *, quiet: bool, summarize:
         )
         await server.start()
         stack.push_async_callback(server.stop)
-        access = Access((out / "kubeconfig").absolute(), server.url, server.port)
-        write_access(settings.access, server, access.kubeconfig)
+        kubeconfig = (out / "kubeconfig").absolute()
+        in_cluster = write_access(settings.access, server, kubeconfig)
+        access = Access(kubeconfig, server.url, server.port, in_cluster)
         simulator = await _simulator(settings, inputs)
         stack.push_async_callback(simulator.close)
         if isinstance(simulator, Endpoint):

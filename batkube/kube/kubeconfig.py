@@ -63,22 +63,19 @@ def write_kubeconfig(path: Path, config: dict[str, Any]) -> None:
     _write(path, kubeconfig_text(config), secret=bool(config["users"][0]["user"]))
 
 
-def service_environment(server: str) -> dict[str, str]:
-    """The variables by which a pod finds the server."""
-    address = urlsplit(server)
-    return {"KUBERNETES_SERVICE_HOST": address.hostname or "", "KUBERNETES_SERVICE_PORT": str(address.port)}
+def write_service_account(folder: Path, server: str, *, authority: bytes, token: str) -> dict[str, str]:
+    """Write the files that a pod finds in /var/run/secrets/kubernetes.io/serviceaccount, for clients that know no other
+    way. Beside them ``environment``: the variables that go with them, one a line, which are returned.
 
-
-def write_service_account(folder: Path, server: str, *, authority: bytes, token: str) -> None:
-    """The files that a pod finds in /var/run/secrets/kubernetes.io/serviceaccount, for clients that know no other way.
-
-    Beside them ``environment``, the variables that go with them, one a line. Raises ``OSError``.
+    Raises ``OSError``.
     """
-    variables = service_environment(server)
+    address = urlsplit(server)
+    variables = {"KUBERNETES_SERVICE_HOST": address.hostname or "", "KUBERNETES_SERVICE_PORT": str(address.port)}
     _write(folder / "environment", "".join(f"{name}={value}\n" for name, value in variables.items()))
     _write(folder / "ca.crt", authority.decode())
     _write(folder / "namespace", NAMESPACE)
     _write(folder / "token", token, secret=True)
+    return variables
 
 
 def _write(path: Path, text: str, *, secret: bool = False) -> None:

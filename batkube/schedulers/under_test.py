@@ -3,8 +3,8 @@
 import shlex
 import shutil
 import sys
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +30,8 @@ class Access:
     kubeconfig: Path
     server: str
     port: int
+    in_cluster: Mapping[str, str] = field(default_factory=dict)
+    """Variables by which a pod finds it, where the files that go with them were asked for."""
 
 
 @dataclass(frozen=True)
@@ -64,7 +66,7 @@ class SchedulerUnderTest:
         self, command: Sequence[str], access: Access, log: Path, launch: Launch, *, determinism: bool
     ) -> SchedulerProcess:
         """Run it, its output going to ``log``. Raises SchedulerError."""
-        env = {"KUBECONFIG": str(access.kubeconfig), "PYTHONUNBUFFERED": "1"}
+        env = {"KUBECONFIG": str(access.kubeconfig), "PYTHONUNBUFFERED": "1", **access.in_cluster}
         if determinism:
             env |= DETERMINISM
         return await SchedulerProcess.start(self.kind, command, log=log, env=env, launch=launch)
