@@ -21,6 +21,7 @@ from batkube.settings import (
     Clock,
     FitSettings,
     OnDeadlock,
+    RestMeans,
     RunSettings,
     ServeSettings,
     StepSettings,
@@ -57,6 +58,19 @@ ClockOption = Annotated[
 QuietPeriod = Annotated[
     float,
     typer.Option(help="Real seconds without a request after which a scheduler out of sight is at rest."),
+]
+RestOption = Annotated[
+    RestMeans,
+    typer.Option(help="How rest of a scheduler on the real clock is known: auto takes the best means there is."),
+]
+SchedulerMetrics = Annotated[
+    str | None,
+    typer.Option(metavar="URL", help="Metrics of a kube-scheduler that cannot be observed (https://HOST:10259)."),
+]
+SchedulerMetricsToken = Annotated[Path | None, typer.Option(help="File with a bearer token for these metrics.")]
+SchedulerMetricsInsecure = Annotated[
+    bool,
+    typer.Option("--scheduler-metrics-insecure", help="Take any certificate there (kube-scheduler makes its own)."),
 ]
 Patience = Annotated[
     float,
@@ -139,6 +153,10 @@ def run(
     tls: Tls = False,
     in_cluster_dir: InClusterDir = None,
     on_deadlock: DeadlockOption = OnDeadlock.FAIL,
+    rest: RestOption = RestMeans.AUTO,
+    scheduler_metrics: SchedulerMetrics = None,
+    scheduler_metrics_token: SchedulerMetricsToken = None,
+    scheduler_metrics_insecure: SchedulerMetricsInsecure = False,
     quiet_period: QuietPeriod = DEFAULT_QUIET_PERIOD,
     patience: Patience = DEFAULT_PATIENCE,
     repeat: Annotated[
@@ -177,6 +195,10 @@ def run(
             epoch=epoch,
             step=StepSettings(
                 on_deadlock=on_deadlock,
+                rest=rest,
+                scheduler_metrics=scheduler_metrics,
+                scheduler_metrics_token=scheduler_metrics_token,
+                scheduler_metrics_insecure=scheduler_metrics_insecure,
                 quiet_period=quiet_period,
                 patience=patience,
                 timers=timers,
@@ -244,6 +266,10 @@ def serve(
     scheduler_name: SchedulerName = "default-scheduler",
     startup: StartupOption = None,
     on_deadlock: DeadlockOption = OnDeadlock.FAIL,
+    rest: RestOption = RestMeans.AUTO,
+    scheduler_metrics: SchedulerMetrics = None,
+    scheduler_metrics_token: SchedulerMetricsToken = None,
+    scheduler_metrics_insecure: SchedulerMetricsInsecure = False,
     quiet_period: QuietPeriod = DEFAULT_QUIET_PERIOD,
     patience: Patience = DEFAULT_PATIENCE,
     decision_time: DecisionTimeOption = "zero",
@@ -275,7 +301,14 @@ def serve(
             seed=seed,
             epoch=epoch,
             step=StepSettings(
-                on_deadlock=on_deadlock, quiet_period=quiet_period, patience=patience, decision_time=decision_time
+                on_deadlock=on_deadlock,
+                rest=rest,
+                scheduler_metrics=scheduler_metrics,
+                scheduler_metrics_token=scheduler_metrics_token,
+                scheduler_metrics_insecure=scheduler_metrics_insecure,
+                quiet_period=quiet_period,
+                patience=patience,
+                decision_time=decision_time,
             ),
         )
     )
@@ -341,6 +374,8 @@ def _settings(make: Callable[[], Settings]) -> Settings:
         first = error.errors()[0]
         where = ".".join(str(part) for part in first["loc"])
         what = first["msg"].removeprefix("Value error, ")
+        if not where:
+            raise typer.BadParameter(what) from None
         raise typer.BadParameter(f"{where}: {what}, not {first['input']!r}") from None
 
 

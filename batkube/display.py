@@ -135,17 +135,16 @@ def summary(run: Run, simulation: Simulation | None, console: Console) -> None:
         table.add_row("mean waiting time", f"{run.mean_waiting_time:,.3f} s")
     table.add_row("wall time", f"{run.wall_seconds:.1f} s")
     rest = run.rest
-    table.add_row("scheduler at rest", f"seen {rest.observed} times" + (
-        f", assumed after silence {rest.quiet_period} times" if rest.quiet_period else ""
-    ))  # fmt: skip
-    clock = {"once": "simulated", "tree": "simulated", "real": "real"}[run.scheduler.clock]
-    measured = run.decision_time.model.startswith("real")
-    may_differ = not (run.repeatable or measured)
-    table.add_row("scheduler's clock", f"{clock}: this may differ from run to run" if may_differ else clock)
+    ways = [
+        (rest.observed, "seen"),
+        (rest.metrics, "told by its metrics"),
+        (rest.quiet_period, "assumed after silence"),
+    ]
+    table.add_row("scheduler at rest", ", ".join(f"{how} {count} times" for count, how in ways if count) or "never")
+    table.add_row("scheduler's clock", "real" if run.scheduler.clock == "real" else "simulated")
     if run.decision_time.model != "zero":
         table.add_row("decision time", _decision_time(run))
-    if measured:
-        table.add_row("repeatable", "no: decisions take real time")
+    table.add_row("repeatable", "yes" if run.repeatable else f"no: {'; '.join(run.not_repeatable)}")
     table.add_row("fingerprint", (run.events_sha256 or "")[:16])
     console.print(table)
     for name, waiting in run.unserved.items():

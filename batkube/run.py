@@ -36,7 +36,7 @@ from batkube.schedulers.kube_scheduler import ConfigError
 from batkube.schedulers.process import Launch, Process, SchedulerError
 from batkube.schedulers.under_test import Access, SchedulerChoiceError, SchedulerUnderTest, choose
 from batkube.session import BAD_INPUT, FAILED, Session
-from batkube.settings import Clock, RunSettings, StepSettings, Timers
+from batkube.settings import Clock, RestMeans, RunSettings, Timers
 from batkube.simulator.embedded import EmbeddedSimulator
 from batkube.startup.errors import StartupError
 from batkube.startup.model import read_startup
@@ -128,7 +128,7 @@ async def _run(settings: RunSettings, inputs: Inputs, *, quiet: bool, summarize:
             console.print(f"waiting for Batsim:\n  batsim ... -s {simulator.address}")
         scheduler = inputs.scheduler
         command = scheduler.command(access, out)
-        mode = clock_mode(settings.clock, command)
+        mode = clock_mode(settings, command)
         oracle = IdleOracle(server)
         stack.callback(oracle.close)
         simulated = None
@@ -148,7 +148,7 @@ async def _run(settings: RunSettings, inputs: Inputs, *, quiet: bool, summarize:
             oracle.add(process.pid)
             rest = RestOnSimulatedClock(server, settings.step, simulated)
         else:
-            rest = RestOnRealClock(server, settings.step, process.pid if process else None)
+            rest = RestOnRealClock(server, settings.step, process.pid if process else None, scheduler.names)
         session = Session(
             out,
             _manifest(settings, inputs, command, mode),
@@ -180,8 +180,15 @@ async def _run(settings: RunSettings, inputs: Inputs, *, quiet: bool, summarize:
     return exit_code
 
 
-def clock_mode(clock: Clock, command: Sequence[str]) -> Mode:
+def clock_mode(settings: RunSettings, command: Sequence[str]) -> Mode:
     """On which clock the scheduler shall live. Raises InputError where it cannot live on the one that was asked for."""
+    clock, rest = settings.clock, settings.step.rest
+    if rest is not RestMeans.AUTO:
+        if clock in (Clock.ONCE, Clock.TREE):
+            raise InputError(
+                f"--rest {rest.value} leaves the scheduler on the real clock: not with --clock {clock.value}"
+            )
+        return "real"
     mode = choose_mode(command[0], clock.value) if command else "real"
     if mode == "real":
         return mode
@@ -236,7 +243,7 @@ def _manifest(settings: RunSettings, inputs: Inputs, command: list[str], mode: M
             log="scheduler.log" if command else None,
         ),
         decision_time=DecisionTime(model=str(settings.step.decision_time)),
-        repeatable=settings.determinism and _repeatable(mode, settings.step),
+        not_repeatable=_not_repeatable(mode, settings),
         simulator=settings.simulator,
         compute_sharing=settings.compute_sharing,
         seed=settings.seed,
@@ -245,8 +252,13 @@ def _manifest(settings: RunSettings, inputs: Inputs, command: list[str], mode: M
     )
 
 
-def _repeatable(mode: Mode, step: StepSettings) -> bool:
-    """Whether runs in this mode gave the same bytes each time when it was tried (docs/time.md)."""
-    if step.decision_time.model == "real":
-        return False
-    return mode == "tree" or (mode == "once" and step.timers is Timers.EVENTS)
+def _not_repeatable(mode: Mode, settings: RunSettings) -> list[str]:
+    """Why runs in this mode may differ. Else they gave the same bytes each time when it was tried (docs/time.md)."""
+    timers = settings.step.timers
+    reasons = [
+        (mode == "real", "the scheduler lives on the real clock"),
+        (mode == "once" and timers is not Timers.EVENTS, f"timers of a Go program are stops (--timers {timers.value})"),
+        (not settings.determinism, "its environment is not a deterministic one (--no-determinism)"),
+        (settings.step.decision_time.model == "real", "decisions take real time"),
+    ]
+    return [reason for holds, reason in reasons if holds]

@@ -118,6 +118,9 @@ class Session:
         run.unserved = simulation.unserved
         run.warnings = simulation.warnings
         run.rest = self._rest.counts
+        for count, how in ((run.rest.metrics, "told by metrics"), (run.rest.quiet_period, "assumed after silence")):
+            if count:
+                run.not_repeatable.append(f"rest was {how} {count} times")
         reactions = simulation.reactions
         run.decision_time = DecisionTime(
             model=str(reactions.decision_time),

@@ -2,9 +2,9 @@
 
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Self
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
 from batkube.bridge.decision_time import ZERO, DecisionTime
 from batkube.startup.families import Family
@@ -43,6 +43,17 @@ class Clock(StrEnum):
     REAL = "real"
 
 
+class RestMeans(StrEnum):
+    """How it is known that a scheduler on the real clock is at rest."""
+
+    AUTO = "auto"
+    """It is observed where it runs on this machine; else METRICS where they are given, else QUIET."""
+    METRICS = "metrics"
+    """By kube-scheduler's metrics."""
+    QUIET = "quiet"
+    """When it has sent no request for a while."""
+
+
 class Timers(StrEnum):
     """Which timers of a scheduler on the simulated clock are stops of the simulation."""
 
@@ -63,6 +74,13 @@ class StepSettings(BaseModel):
     model_config = ConfigDict(frozen=True)
 
     on_deadlock: OnDeadlock = OnDeadlock.FAIL
+    rest: RestMeans = RestMeans.AUTO
+    scheduler_metrics: Annotated[str, Field(pattern="^https?://[^/]")] | None = None
+    """Where a kube-scheduler out of sight serves its metrics."""
+    scheduler_metrics_token: Path | None = None
+    """A file with the bearer token for that."""
+    scheduler_metrics_insecure: bool = False
+    """Take any certificate there."""
     quiet_period: Annotated[float, Field(gt=0)] = DEFAULT_QUIET_PERIOD
     """A scheduler out of sight is at rest when it has sent no request for so long."""
     patience: Annotated[float, Field(gt=0)] = DEFAULT_PATIENCE
@@ -78,6 +96,12 @@ class StepSettings(BaseModel):
         DecisionTime, BeforeValidator(lambda given: DecisionTime.parse(given) if isinstance(given, str) else given)
     ] = ZERO
     """How long the scheduler's reactions last in simulated time."""
+
+    @model_validator(mode="after")
+    def _metrics_are_somewhere(self) -> Self:
+        if self.rest is RestMeans.METRICS and self.scheduler_metrics is None:
+            raise ValueError("--rest metrics needs --scheduler-metrics URL")
+        return self
 
 
 class AccessSettings(BaseModel):

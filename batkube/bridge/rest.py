@@ -1,22 +1,25 @@
 """Knowing that the schedulers have nothing left to do at this date, where they live on the real clock.
 
 A scheduler that runs on this machine is observed: ours by its pid, a stranger by the pid at the other end of its
-connection. For one out of sight silence has to do, and the results say so. Its timers are not known.
+connection. For one out of sight its metrics, or silence, have to do, and the results say so. Its timers are not known.
 """
 
 import asyncio
 import socket
 import time
+from collections.abc import Iterable
 from typing import Protocol
 
 from batkube.bridge.errors import RunFailed
-from batkube.clock.oracle import IdleOracle
+from batkube.bridge.metrics_rest import SETTLE, MetricsRest
+from batkube.clock.metrics import MetricsEndpoint
+from batkube.clock.oracle import IdleOracle, unobservable
 from batkube.clock.peers import peer_pid
 from batkube.clock.quiet import QuietPeriod
 from batkube.clock.verdict import Verdict
 from batkube.kube.server import ApiServer
 from batkube.results.manifest import Rest as RestCounts
-from batkube.settings import StepSettings
+from batkube.settings import RestMeans, StepSettings
 
 POLL = 0.02
 """Real seconds between two looks at what nothing notifies us of."""
@@ -60,30 +63,53 @@ def not_at_rest(counts: RestCounts, verdict: Verdict, seconds: float) -> RunFail
     return RunFailed(f"the scheduler did not come to rest within {seconds:g} s: {verdict.reason}")
 
 
+NOT_HEARD = frozenset(
+    ("leases.coordination.k8s.io", "tokenreviews.authentication.k8s.io", "subjectaccessreviews.authorization.k8s.io")
+)
+"""What a scheduler at rest goes on to ask for: to stay the leader, and who it is that reads its metrics."""
+
+
+def heard(server: ApiServer) -> int:
+    """How many requests have come that a scheduler at rest would not send."""
+    return sum(count for (_, storage), count in server.requests.items() if storage not in NOT_HEARD)
+
+
 def has_asked_for_pods(server: ApiServer) -> bool:
     """Whether somebody has listed or watched pods, as every scheduler does."""
     return bool(server.requests["list", "pods"] or server.requests["watch", "pods"])
 
 
 class RestOnRealClock:
-    """Rest of the scheduler that was started here (``pid``), or else of all who watch pods."""
+    """Rest of the scheduler that was started here (``pid``), or else of all who watch pods.
+
+    ``names``: what schedulers go by.
+    """
 
     knows_timers = False
 
-    def __init__(self, server: ApiServer, settings: StepSettings, pid: int | None) -> None:
+    def __init__(self, server: ApiServer, settings: StepSettings, pid: int | None, names: Iterable[str] = ()) -> None:
         self.counts = RestCounts()
         self._server = server
         self._settings = settings
-        self._pid = pid
-        self._oracle = IdleOracle(server)
-        self._peers: dict[tuple[str, int], int | None] = {}
-        """The process at the other end of each connection that watches pods; None for one out of sight."""
-        if pid is not None:
-            self._oracle.add(pid)
+        self._ours = pid is not None
+        self._observed = None
+        if settings.rest is RestMeans.AUTO and not unobservable():
+            self._observed = Observed(server, pid)
+        self._metrics = None
+        if settings.scheduler_metrics and settings.rest is not RestMeans.QUIET:
+            endpoint = MetricsEndpoint(
+                settings.scheduler_metrics,
+                token=settings.scheduler_metrics_token,
+                insecure=settings.scheduler_metrics_insecure,
+            )
+            self._metrics = MetricsRest(server, endpoint, names)
 
     def close(self) -> None:
         """Let go of what the observation holds open."""
-        self._oracle.close()
+        if self._observed is not None:
+            self._observed.close()
+        if self._metrics is not None:
+            self._metrics.close()
 
     async def start(self) -> None:
         """Return when a scheduler has asked for pods, and has been silent for a moment."""
@@ -100,32 +126,96 @@ class RestOnRealClock:
 
     async def wait(self) -> float:
         """Return when the schedulers are at rest, and since when."""
-        await self._at_rest()
-        if self._in_sight():
-            self.counts.observed += 1
-            return time.monotonic()
-        while not self._in_sight():
+        while True:
+            if await self._at_rest():
+                self.counts.observed += 1
+                return time.monotonic()
+            if self._metrics is not None:
+                return await self._by_metrics(self._metrics)
             await self._silent(self._settings.quiet_period)
             if not self._server.busy():
-                break
-        self.counts.quiet_period += 1
-        return time.monotonic() - self._settings.quiet_period
+                self.counts.quiet_period += 1
+                return time.monotonic() - self._settings.quiet_period
 
-    async def _at_rest(self) -> None:
-        """As far as it can be observed."""
+    async def _at_rest(self) -> bool:
+        """Wait for rest as far as it can be observed; whether that says all."""
+        if self._observed is None:
+            return False
+        verdict = await self._observed.at_rest(self._settings.rest_timeout)
+        if not verdict.idle:
+            raise not_at_rest(self.counts, verdict, self._settings.rest_timeout)
+        return self._observed.all_in_sight()
+
+    async def _by_metrics(self, metrics: MetricsRest) -> float:
+        settings = self._settings
+        verdict, exact = await metrics.at_rest(
+            lambda: heard(self._server), timeout=settings.rest_timeout, quiet_period=settings.quiet_period
+        )
+        if not verdict.idle:
+            raise not_at_rest(self.counts, verdict, settings.rest_timeout)
+        if exact:
+            self.counts.metrics += 1
+        else:
+            self.counts.quiet_period += 1
+        return time.monotonic() - (SETTLE if exact else settings.quiet_period)
+
+    async def _silent(self, seconds: float) -> None:
+        """Wait for ``seconds`` of real time without a request."""
+        quiet = QuietPeriod(lambda: heard(self._server), seconds)
+        verdict = await quiet.at_rest(timeout=self._settings.rest_timeout)
+        if not verdict.idle:
+            raise not_at_rest(self.counts, verdict, self._settings.rest_timeout)
+
+    async def _asked_for_pods(self) -> None:
+        """Return when a scheduler has asked for pods. One started here must not idle without doing so."""
+        start = busy = time.monotonic()
+        while not has_asked_for_pods(self._server):
+            await asyncio.sleep(POLL)
+            if not self._ours:
+                continue
+            now = time.monotonic()
+            if self._observed is None or not self._observed.look().idle:
+                busy = now
+            if now - busy > self._settings.patience:
+                raise RunFailed(f"the scheduler has not asked for pods, and has been idle for {now - busy:.0f} s")
+            if now - start > self._settings.startup_timeout:
+                raise RunFailed(f"the scheduler has not asked for pods within {now - start:.0f} s")
+
+
+class Observed:
+    """The processes that are schedulers, as far as they run on this machine: ``pid``, else all who watch pods."""
+
+    def __init__(self, server: ApiServer, pid: int | None) -> None:
+        self._server = server
+        self._pid = pid
+        self._oracle = IdleOracle(server)
+        self._peers: dict[tuple[str, int], int | None] = {}
+        """The process at the other end of each connection that watches pods; None for one out of sight."""
+        if pid is not None:
+            self._oracle.add(pid)
+
+    def close(self) -> None:
+        """Let go of what the observation holds open."""
+        self._oracle.close()
+
+    def look(self) -> Verdict:
+        """One look."""
+        return self._oracle.look()
+
+    async def at_rest(self, timeout: float) -> Verdict:
+        """Wait until all that are in sight are at rest, ``timeout`` real seconds at most."""
         while True:
             self._follow_peers()
-            verdict = await self._oracle.at_rest(timeout=self._settings.rest_timeout)
-            if verdict.idle:
-                return
+            verdict = await self._oracle.at_rest(timeout=timeout)
             if not verdict.gone:
-                raise not_at_rest(self.counts, verdict, self._settings.rest_timeout)
+                return verdict
             if self._pid is not None:
                 # Its end is told by whoever waits for the process, with exit code and last words.
                 await asyncio.Event().wait()
             self._forget_peers()
 
-    def _in_sight(self) -> bool:
+    def all_in_sight(self) -> bool:
+        """Whether there are schedulers, and all of them on this machine."""
         if self._pid is not None:
             return True
         self._follow_peers()
@@ -161,25 +251,3 @@ class RestOnRealClock:
         for pid in {pid for pid in self._peers.values() if pid is not None}:
             self._oracle.remove(pid)
         self._peers.clear()
-
-    async def _silent(self, seconds: float) -> None:
-        """Wait for ``seconds`` of real time without a request."""
-        quiet = QuietPeriod(self._server.requests.total, seconds)
-        verdict = await quiet.at_rest(timeout=self._settings.rest_timeout)
-        if not verdict.idle:
-            raise not_at_rest(self.counts, verdict, self._settings.rest_timeout)
-
-    async def _asked_for_pods(self) -> None:
-        """Return when a scheduler has asked for pods. One started here must not idle without doing so."""
-        start = busy = time.monotonic()
-        while not has_asked_for_pods(self._server):
-            await asyncio.sleep(POLL)
-            if self._pid is None:
-                continue
-            now = time.monotonic()
-            if not self._oracle.look().idle:
-                busy = now
-            if now - busy > self._settings.patience:
-                raise RunFailed(f"the scheduler has not asked for pods, and has been idle for {now - busy:.0f} s")
-            if now - start > self._settings.startup_timeout:
-                raise RunFailed(f"the scheduler has not asked for pods within {now - start:.0f} s")

@@ -4,7 +4,7 @@ import hashlib
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, Field, computed_field
 
 Status = Literal["running", "finished", "failed", "interrupted"]
 
@@ -34,6 +34,8 @@ class Rest(BaseModel):
 
     observed: int = 0
     """Seen: every thread asleep, nothing under way (exact)."""
+    metrics: int = 0
+    """Told by kube-scheduler's metrics: nothing to do, and all that concerns it taken note of."""
     quiet_period: int = 0
     """Assumed after a while of silence, for a scheduler out of sight."""
     not_established: int = 0
@@ -91,8 +93,8 @@ class Run(BaseModel):
     """Scheduler names that pods ask for and nobody answers to, with their jobs."""
     rest: Rest = Field(default_factory=Rest)
     decision_time: DecisionTime = Field(default_factory=DecisionTime)
-    repeatable: bool = False
-    """Whether the same run would give the same bytes, as far as batkube knows: on the real clock it may not."""
+    not_repeatable: list[str] = []
+    """Why the same run may give other bytes; empty where it gives the same, as far as batkube knows."""
     warnings: list[str] = []
     events: int = 0
     events_sha256: str | None = None
@@ -100,6 +102,12 @@ class Run(BaseModel):
     """Of ``jobs.csv``."""
     wall_seconds: float = 0.0
     settings: dict[str, Any] = {}
+
+    @computed_field  # type: ignore[prop-decorator]
+    @property
+    def repeatable(self) -> bool:
+        """Whether the same run gives the same bytes."""
+        return not self.not_repeatable
 
     @classmethod
     def read(cls, path: Path) -> "Run":

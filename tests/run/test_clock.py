@@ -103,4 +103,5 @@ def test_a_run_on_the_real_clock_says_that_it_may_not_be_repeatable(
     assert done.exit_code == 0
     assert done.run["repeatable"] is False
     assert done.run["scheduler"]["clock"] == "real"
-    assert "may differ from run to run" in done.stdout
+    assert done.run["not_repeatable"] == ["the scheduler lives on the real clock"]
+    assert "no: the scheduler lives on the real clock" in done.stdout
