@@ -7,6 +7,7 @@ PLATFORM ?= platforms/small-cluster.xml
 WORKLOAD ?= workloads/burst-then-trickle.json
 OUT ?= out
 TESTS ?=
+CONFORMANCE ?=
 
 # Programs that take minutes to build are shared by all clones.
 CACHE := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)
@@ -16,13 +17,13 @@ BIN := $(abspath $(or $(BATKUBE_TOOLS),$(CACHE)/batkube)/bin)
 PIP_INSTALL := .venv/bin/python -m pip install --quiet --no-compile --disable-pip-version-check
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help run test lint bench tools control-plane clean
+.PHONY: help run test lint conformance conformance-record bench tools control-plane clean
 .DEFAULT_GOAL := help
 
 help:  ## Show this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1|\2/p' $(MAKEFILE_LIST) | while IFS='|' read -r name text; do \
-		printf '  make %-14s %s\n' "$$name" "$$text"; done
-	@echo "Variables: PYTHON=$(PYTHON)  GO=$(GO)  PLATFORM=$(PLATFORM)  WORKLOAD=$(WORKLOAD)  OUT=$(OUT)  TESTS=$(TESTS)"
+		printf '  make %-20s %s\n' "$$name" "$$text"; done
+	@echo "Variables: PYTHON=$(PYTHON)  GO=$(GO)  PLATFORM=$(PLATFORM)  WORKLOAD=$(WORKLOAD)  OUT=$(OUT)  TESTS=$(TESTS)  CONFORMANCE=$(CONFORMANCE)"
 
 run: .venv/runtime  ## Simulate a sample (PLATFORM, WORKLOAD) with the built-in scheduler, results in OUT
 	.venv/bin/batkube run --platform $(PLATFORM) --workload $(WORKLOAD) --out $(OUT)
@@ -34,6 +35,12 @@ lint: .venv/dev  ## Check style and types
 	.venv/bin/ruff check
 	.venv/bin/ruff format --check
 	.venv/bin/mypy --strict batkube benchmarks tests
+
+conformance: .venv/dev  ## Check the API against answers recorded from kube-apiserver (CONFORMANCE: '--strict', '--only pods-*')
+	.venv/bin/python -m tests.conformance check $(CONFORMANCE)
+
+conformance-record: .venv/dev control-plane  ## Record those answers anew, from kube-apiserver and etcd
+	.venv/bin/python -m tests.conformance record $(CONFORMANCE)
 
 bench: .venv/dev control-plane  ## Measure batkube, and kube-apiserver with etcd beside it
 	.venv/bin/python benchmarks/startup.py

@@ -1,0 +1,46 @@
+"""The servers that are asked, each started empty on free ports of the loopback interface."""
+
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import NamedTuple
+
+ROOT = Path(__file__).parents[2]
+TOKEN = "conformance"
+
+
+class Server(NamedTuple):
+    """Where a server answers, and to whom."""
+
+    url: str
+    token: str
+
+
+@contextmanager
+def batkube(*options: str) -> Iterator[Server]:
+    """`batkube serve --api-only`, and the options. RuntimeError where it does not start."""
+    with tempfile.TemporaryDirectory() as out:
+        words = [sys.executable, "-m", "batkube", "serve", "--api-only", "--port", "0", "--out", out]
+        words += ["--insecure", "--token", TOKEN, *options]
+        with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as process:
+            try:
+                assert process.stdout is not None
+                url = next((word for word in process.stdout.readline().split() if word.startswith("http")), None)
+                if url is None:
+                    raise RuntimeError("batkube serve did not start")
+                yield Server(url, TOKEN)
+            finally:
+                process.terminate()
+
+
+@contextmanager
+def kube_apiserver() -> Iterator[Server]:
+    """kube-apiserver with etcd, as `make control-plane` builds them, started as the benchmarks do."""
+    sys.path.insert(0, str(ROOT / "benchmarks"))  # they are scripts, no package
+    from servers import started
+
+    with tempfile.TemporaryDirectory() as folder, started("kube-apiserver", Path(folder)) as server:
+        yield Server(server.endpoint.url, server.endpoint.token)
