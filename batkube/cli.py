@@ -11,11 +11,14 @@ import typer
 from pydantic import BaseModel, ValidationError
 
 from batkube import __version__
+from batkube.clock_cli import clock_app
 from batkube.faults import exit_with
 from batkube.settings import (
     DEFAULT_BATSIM_ENDPOINT,
     DEFAULT_EPOCH,
+    DEFAULT_PACE,
     DEFAULT_PATIENCE,
+    DEFAULT_PATIENCE_AT_PACE,
     DEFAULT_QUIET_PERIOD,
     AccessSettings,
     Clock,
@@ -39,6 +42,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+app.add_typer(clock_app, name="clock")
 
 WorkloadOption = Annotated[
     list[Path], typer.Option("--workload", "-w", help="Batsim workload (JSON); repeat for several.")
@@ -53,7 +57,10 @@ DeadlockOption = Annotated[
 ]
 ClockOption = Annotated[
     Clock,
-    typer.Option(help="Clock of the scheduler: simulated (once, tree), real, or auto: simulated where that works."),
+    typer.Option(
+        help="Clock of the scheduler: simulated (once, tree), real, paced (real, nobody observed, goes at --pace),"
+        " or auto: simulated where that works."
+    ),
 ]
 QuietPeriod = Annotated[
     float,
@@ -73,9 +80,21 @@ SchedulerMetricsInsecure = Annotated[
     typer.Option("--scheduler-metrics-insecure", help="Take any certificate there (kube-scheduler makes its own)."),
 ]
 Patience = Annotated[
-    float,
-    typer.Option(help="Real seconds a scheduler at rest may stay silent, with no event to come, before it is stuck."),
+    float | None,
+    typer.Option(
+        help="Real seconds a scheduler at rest may stay silent, with no event to come, before it is stuck."
+        f" [default: {DEFAULT_PATIENCE:g}, at a pace {DEFAULT_PATIENCE_AT_PACE:g}]",
+        show_default=False,
+    ),
 ]
+PaceOption = Annotated[
+    float | None,
+    typer.Option(
+        help="Simulated seconds a real one (1: real time, 60: a minute a second); else as fast as it goes.",
+        show_default=False,
+    ),
+]
+Paused = Annotated[bool, typer.Option("--paused", help="Begin paused, for `batkube clock step` and `resume`.")]
 DecisionTimeOption = Annotated[
     str,
     typer.Option(
@@ -158,7 +177,9 @@ def run(
     scheduler_metrics_token: SchedulerMetricsToken = None,
     scheduler_metrics_insecure: SchedulerMetricsInsecure = False,
     quiet_period: QuietPeriod = DEFAULT_QUIET_PERIOD,
-    patience: Patience = DEFAULT_PATIENCE,
+    patience: Patience = None,
+    pace: PaceOption = None,
+    paused: Paused = False,
     repeat: Annotated[
         int,
         typer.Option(min=1, help="Run so many times (the others into OUT/2 ...), and say whether all give the same."),
@@ -174,6 +195,8 @@ def run(
 
     if quiet and verbose:
         raise typer.BadParameter("-q and -v exclude each other")
+    if clock is Clock.PACED and pace is None:
+        pace = DEFAULT_PACE
     settings = _settings(
         lambda: RunSettings(
             platform=platform,
@@ -200,9 +223,11 @@ def run(
                 scheduler_metrics_token=scheduler_metrics_token,
                 scheduler_metrics_insecure=scheduler_metrics_insecure,
                 quiet_period=quiet_period,
-                patience=patience,
+                patience=_patience(patience, pace),
                 timers=timers,
                 decision_time=decision_time,
+                pace=pace,
+                paused=paused,
             ),
         )
     )
@@ -271,7 +296,9 @@ def serve(
     scheduler_metrics_token: SchedulerMetricsToken = None,
     scheduler_metrics_insecure: SchedulerMetricsInsecure = False,
     quiet_period: QuietPeriod = DEFAULT_QUIET_PERIOD,
-    patience: Patience = DEFAULT_PATIENCE,
+    patience: Patience = None,
+    pace: PaceOption = None,
+    paused: Paused = False,
     decision_time: DecisionTimeOption = "zero",
     seed: Seed = 0,
     epoch: Epoch = DEFAULT_EPOCH,
@@ -307,8 +334,10 @@ def serve(
                 scheduler_metrics_token=scheduler_metrics_token,
                 scheduler_metrics_insecure=scheduler_metrics_insecure,
                 quiet_period=quiet_period,
-                patience=patience,
+                patience=_patience(patience, pace),
                 decision_time=decision_time,
+                pace=pace,
+                paused=paused,
             ),
         )
     )
@@ -365,6 +394,12 @@ def doctor() -> None:
     from batkube import doctor as command
 
     raise typer.Exit(command.main())
+
+
+def _patience(given: float | None, pace: float | None) -> float:
+    if given is not None:
+        return given
+    return DEFAULT_PATIENCE if pace is None else DEFAULT_PATIENCE_AT_PACE
 
 
 def _settings(make: Callable[[], Settings]) -> Settings:

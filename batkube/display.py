@@ -9,12 +9,17 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 from rich.table import Table
 
 from batkube.bridge.simulation import Simulation
+from batkube.clock.pace import Pace
 from batkube.results.manifest import Run
 
 LINE_EVERY = 2.0
 """Real seconds between two plain lines."""
 BAR_EVERY = 0.1
 """Real seconds between two updates of the bar."""
+
+
+SHOWN_BEHIND = 0.1
+"""Real seconds."""
 
 
 class Display(Protocol):
@@ -40,8 +45,9 @@ class Silent:
 class State:
     """The figures that both displays show."""
 
-    def __init__(self, simulation: Simulation, total: int) -> None:
+    def __init__(self, simulation: Simulation, pace: Pace, total: int) -> None:
         self._simulation = simulation
+        self._pace = pace
         self._began = time.monotonic()
         self.total = total
 
@@ -50,15 +56,18 @@ class State:
         """Jobs that have ended, rejected ones included."""
         return len(self._simulation.control.ended)
 
+    @property
+    def paused(self) -> bool:
+        """Whether somebody has paused the simulation."""
+        return self._pace.paused
+
     def text(self) -> str:
         """Simulated time, jobs, pace."""
         now = self._simulation.time.now
         control = self._simulation.control
         pace = now / max(time.monotonic() - self._began, 1e-9)
-        return (
-            f"t={now:.0f}s  {len(control.jobs)} submitted, {control.running} running, {self.done} done"
-            f"  {pace:,.0f} simulated s/s"
-        )
+        goes = "paused" if self.paused else f"{pace:,.0f} simulated s/s"
+        return f"t={now:.0f}s  {len(control.jobs)} submitted, {control.running} running, {self.done} done  {goes}"
 
 
 class Lines:
@@ -67,12 +76,14 @@ class Lines:
     def __init__(self, state: State) -> None:
         self._state = state
         self._next = time.monotonic() + LINE_EVERY
+        self._paused = False
 
     def update(self) -> None:
-        """Print a line if the last is old enough."""
-        if time.monotonic() >= self._next:
+        """Print a line if the last is old enough, or the simulation was paused or resumed."""
+        if time.monotonic() >= self._next or self._state.paused != self._paused:
             print(self._state.text(), flush=True)
             self._next = time.monotonic() + LINE_EVERY
+            self._paused = self._state.paused
 
     def close(self) -> None:
         """Nothing to undo."""
@@ -84,6 +95,7 @@ class Bar:
     def __init__(self, state: State, console: Console) -> None:
         self._state = state
         self._next = 0.0
+        self._paused = False
         self._progress = Progress(
             BarColumn(), MofNCompleteColumn(), TextColumn("jobs"), TextColumn("{task.description}"),
             console=console, auto_refresh=False,
@@ -92,9 +104,10 @@ class Bar:
         self._progress.start()
 
     def update(self) -> None:
-        """Redraw if the last drawing is old enough."""
-        if time.monotonic() >= self._next:
+        """Redraw if the last drawing is old enough, or the simulation was paused or resumed."""
+        if time.monotonic() >= self._next or self._state.paused != self._paused:
             self._draw()
+            self._paused = self._state.paused
             self._next = time.monotonic() + BAR_EVERY
 
     def close(self) -> None:
@@ -107,11 +120,11 @@ class Bar:
         self._progress.refresh()
 
 
-def display(simulation: Simulation, total: int, *, quiet: bool) -> Display:
+def display(simulation: Simulation, pace: Pace, total: int, *, quiet: bool) -> Display:
     """The display that fits where our output goes. ``total``: the number of jobs, 0 where it is not known."""
     if quiet:
         return Silent()
-    state = State(simulation, total)
+    state = State(simulation, pace, total)
     return Bar(state, Console()) if sys.stdout.isatty() else Lines(state)
 
 
@@ -140,10 +153,15 @@ def summary(run: Run, simulation: Simulation | None, console: Console) -> None:
         (rest.metrics, "told by its metrics"),
         (rest.quiet_period, "assumed after silence"),
     ]
-    table.add_row("scheduler at rest", ", ".join(f"{how} {count} times" for count, how in ways if count) or "never")
+    if run.decision_time.model != "pace":
+        seen = ", ".join(f"{how} {count} times" for count, how in ways if count)
+        table.add_row("scheduler at rest", seen or "never")
     table.add_row("scheduler's clock", "real" if run.scheduler.clock == "real" else "simulated")
     if run.decision_time.model != "zero":
         table.add_row("decision time", _decision_time(run))
+    if run.pace.factor is not None:
+        behind = f", up to {run.pace.behind:,.3f} s behind" if run.pace.behind > SHOWN_BEHIND else ""
+        table.add_row("pace", f"{run.pace.factor:g} simulated s/s{behind}")
     table.add_row("repeatable", "yes" if run.repeatable else f"no: {'; '.join(run.not_repeatable)}")
     table.add_row("fingerprint", (run.events_sha256 or "")[:16])
     console.print(table)
@@ -158,6 +176,8 @@ def summary(run: Run, simulation: Simulation | None, console: Console) -> None:
 
 def _decision_time(run: Run) -> str:
     took = run.decision_time
+    if took.model == "pace":
+        return "real: what the scheduler did is dated when it did it"
     what = took.model if took.model.startswith("real") else f"{took.model} s"
     return f"{what}: {took.reactions} reactions took {took.total:,.3f} s, the longest {took.longest:,.3f} s"
 

@@ -17,8 +17,10 @@ from batkube.batsim.process import BatsimOptions, BatsimProcess, find_batsim
 from batkube.batsim.simulator import Simulator, SimulatorError
 from batkube.batsim.workload import Workload, WorkloadError, read_workload
 from batkube.bridge.api import router
+from batkube.bridge.clock_api import clock_router
 from batkube.bridge.clock_rest import LEAD, RestOnSimulatedClock
 from batkube.bridge.cluster import ADMISSION_WITHOUT
+from batkube.bridge.decision_time import ZERO
 from batkube.bridge.errors import InputError
 from batkube.bridge.job_files import JobFiles
 from batkube.bridge.jobs import PodWishes
@@ -28,6 +30,7 @@ from batkube.bridge.time import SimulatedTime
 from batkube.clock.launch import Mode, launch
 from batkube.clock.launch import choose as choose_mode
 from batkube.clock.oracle import IdleOracle
+from batkube.clock.pace import Pace
 from batkube.clock.probe import means_for
 from batkube.clock.simulated import SimulatedClock
 from batkube.display import display, summary
@@ -36,11 +39,19 @@ from batkube.schedulers.kube_scheduler import ConfigError
 from batkube.schedulers.process import Launch, Process, SchedulerError
 from batkube.schedulers.under_test import Access, SchedulerChoiceError, SchedulerUnderTest, choose
 from batkube.session import BAD_INPUT, FAILED, Session
-from batkube.settings import Clock, RestMeans, RunSettings, Timers
+from batkube.settings import DATED_BY_PACE, Clock, RestMeans, RunSettings, Timers
 from batkube.simulator.embedded import EmbeddedSimulator
 from batkube.startup.errors import StartupError
 from batkube.startup.model import read_startup
 from batkube.supervision import interruptible, until_dead, until_interrupted
+
+MODES: dict[Clock, Mode] = {
+    Clock.AUTO: "auto",
+    Clock.ONCE: "once",
+    Clock.TREE: "tree",
+    Clock.REAL: "real",
+    Clock.PACED: "real",
+}
 
 
 @dataclass(frozen=True)
@@ -108,14 +119,22 @@ async def _run(settings: RunSettings, inputs: Inputs, *, quiet: bool, summarize:
     if settings.step.timers is Timers.AUTO:
         timers = Timers.EVENTS if inputs.scheduler.kind == "kube-scheduler" else Timers.WINDOW
         settings = settings.model_copy(update={"step": settings.step.model_copy(update={"timers": timers})})
+    if settings.clock is Clock.PACED:
+        unobserved = settings.step.model_copy(update={"rest": RestMeans.QUIET})
+        settings = settings.model_copy(update={"step": unobserved})
     out = settings.out
     out.mkdir(parents=True, exist_ok=True)
     clock = SimulatedTime(settings.epoch)
     console = Console(highlight=False, quiet=quiet)
     async with AsyncExitStack() as stack:
         asked = stack.enter_context(interruptible())
+        pace = Pace(settings.step.pace, paused=settings.step.paused)
         server = api_server(
-            settings.access, now=clock.unix, seed=settings.seed, disable_admission_plugins=ADMISSION_WITHOUT
+            settings.access,
+            now=clock.unix,
+            seed=settings.seed,
+            disable_admission_plugins=ADMISSION_WITHOUT,
+            time_stands=lambda: pace.paused,
         )
         await server.start()
         stack.push_async_callback(server.stop)
@@ -129,10 +148,12 @@ async def _run(settings: RunSettings, inputs: Inputs, *, quiet: bool, summarize:
         scheduler = inputs.scheduler
         command = scheduler.command(access, out)
         mode = clock_mode(settings, command)
-        oracle = IdleOracle(server)
-        stack.callback(oracle.close)
-        simulated = None
+        if mode == "real" and settings.step.pace and settings.step.decision_time != ZERO:
+            raise InputError(DATED_BY_PACE)
+        oracle = simulated = None
         if mode != "real":
+            oracle = IdleOracle(server)
+            stack.callback(oracle.close)
             simulated = SimulatedClock(settings.epoch - LEAD, oracle)
             stack.callback(simulated.close)
         process = None
@@ -144,7 +165,7 @@ async def _run(settings: RunSettings, inputs: Inputs, *, quiet: bool, summarize:
             stack.push_async_callback(process.stop)
         else:
             console.print(f"waiting for a scheduler:\n  export KUBECONFIG={access.kubeconfig}")
-        if simulated is not None and process is not None:
+        if oracle and simulated and process:
             oracle.add(process.pid)
             rest = RestOnSimulatedClock(server, settings.step, simulated)
         else:
@@ -161,9 +182,13 @@ async def _run(settings: RunSettings, inputs: Inputs, *, quiet: bool, summarize:
             platform=inputs.platform,
             files=JobFiles(inputs.workloads),
             startup=inputs.startup,
+            pace=pace,
         )
         server.app.include_router(router(server, lambda: session.simulation))
-        shown = display(session.simulation, sum(len(w.jobs) for w in inputs.workloads.values()), quiet=quiet)
+        server.app.include_router(clock_router(pace))
+        total = sum(len(w.jobs) for w in inputs.workloads.values())
+        shown = display(session.simulation, pace, total, quiet=quiet)
+        pace.on_change.append(shown.update)
         watches = [until_interrupted(asked)]
         if process:
             watches.append(until_dead(process))
@@ -189,7 +214,7 @@ def clock_mode(settings: RunSettings, command: Sequence[str]) -> Mode:
                 f"--rest {rest.value} leaves the scheduler on the real clock: not with --clock {clock.value}"
             )
         return "real"
-    mode = choose_mode(command[0], clock.value) if command else "real"
+    mode = choose_mode(command[0], MODES[clock]) if command else "real"
     if mode == "real":
         return mode
     means = means_for(mode)

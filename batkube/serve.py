@@ -18,6 +18,7 @@ from batkube.supervision import Interrupted, interruptible, supervised, until_in
 if TYPE_CHECKING:
     from batkube.batsim.endpoint import Endpoint
     from batkube.bridge.time import SimulatedTime
+    from batkube.clock.pace import Pace
     from batkube.session import Session
 
 
@@ -55,20 +56,28 @@ async def _beside_batsim(settings: ServeSettings) -> None:
     # Only here: the API alone starts without them.
     from batkube.batsim.endpoint import Endpoint
     from batkube.bridge.api import router
+    from batkube.bridge.clock_api import clock_router
     from batkube.bridge.cluster import ADMISSION_WITHOUT
     from batkube.bridge.time import SimulatedTime
+    from batkube.clock.pace import Pace
 
     clock = SimulatedTime(settings.epoch)
+    pace = Pace(settings.step.pace, paused=settings.step.paused)
     current: list[Session] = []
     async with AsyncExitStack() as stack:
         asked = stack.enter_context(interruptible())
         endpoint = Endpoint(settings.batsim)
         stack.push_async_callback(endpoint.close)
         api = api_server(
-            settings.access, now=clock.unix, seed=settings.seed, disable_admission_plugins=ADMISSION_WITHOUT
+            settings.access,
+            now=clock.unix,
+            seed=settings.seed,
+            disable_admission_plugins=ADMISSION_WITHOUT,
+            time_stands=lambda: pace.paused,
         )
         server, path = await _start_api(settings, api, stack)
         server.app.include_router(router(server, lambda: current[-1].simulation if current else None))
+        server.app.include_router(clock_router(pace))
         print(
             f"batkube: the Kubernetes API is at {server.url}, results go to {settings.out}\n"
             f"  scheduler:  export KUBECONFIG={path}\n"
@@ -76,7 +85,7 @@ async def _beside_batsim(settings: ServeSettings) -> None:
             flush=True,
         )
         try:
-            await supervised(_simulations(settings, server, endpoint, clock, current), until_interrupted(asked))
+            await supervised(_simulations(settings, server, endpoint, clock, pace, current), until_interrupted(asked))
         except Interrupted:
             return
 
@@ -86,6 +95,7 @@ async def _simulations(
     server: ApiServer,
     endpoint: "Endpoint",
     clock: "SimulatedTime",
+    pace: "Pace",
     current: list["Session"],
 ) -> None:
     """One after another, each with a fresh cluster and a folder of its own."""
@@ -136,6 +146,7 @@ async def _simulations(
             served=None,
             platform=platform,
             startup=startup,
+            pace=pace,
         )
         current[:] = [session]
         print(f"batkube: a simulation begins; results go to {out}", flush=True)

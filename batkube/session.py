@@ -20,10 +20,11 @@ from batkube.bridge.simulation import Simulation
 from batkube.bridge.startup import Startup
 from batkube.bridge.step_loop import StepLoop
 from batkube.bridge.time import SimulatedTime
+from batkube.clock.pace import Pace
 from batkube.kube.server import ApiServer
 from batkube.results.comparison import file_sha256
 from batkube.results.events import EventLog
-from batkube.results.manifest import DecisionTime, Run, Status
+from batkube.results.manifest import DecisionTime, PaceKept, Run, Status
 from batkube.results.pods import write_pods_csv
 from batkube.settings import StepSettings
 from batkube.supervision import Interrupted, supervised
@@ -42,6 +43,7 @@ class Session:
 
     ``rest``: knows when the schedulers have nothing left to do; closed at the end.
     ``served``: the names that running schedulers go by, where they are known.
+    ``pace``: how simulated time goes on, for whoever controls it; by default as ``settings`` say.
     """
 
     def __init__(
@@ -58,6 +60,7 @@ class Session:
         platform: Platform | None = None,
         files: JobFiles | None = None,
         startup: Startup | None = None,
+        pace: Pace | None = None,
     ) -> None:
         out.mkdir(parents=True, exist_ok=True)
         (out / ERROR_DETAILS).unlink(missing_ok=True)
@@ -79,6 +82,7 @@ class Session:
         )
         self._has_stages = startup is not None
         self._rest = rest
+        self._pace = pace or Pace(settings.pace, paused=settings.paused)
         run.write(out / "run.json")
 
     async def play(
@@ -92,7 +96,7 @@ class Session:
 
         All results are written then.
         """
-        loop = StepLoop(simulator, self.simulation, self._rest, self._settings, on_step)
+        loop = StepLoop(simulator, self.simulation, self._rest, self._settings, on_step, self._pace)
         try:
             await supervised(loop.run(first), *watches)
         except Interrupted:
@@ -123,11 +127,12 @@ class Session:
                 run.not_repeatable.append(f"rest was {how} {count} times")
         reactions = simulation.reactions
         run.decision_time = DecisionTime(
-            model=str(reactions.decision_time),
+            model=reactions.model,
             reactions=reactions.count,
             total=round(reactions.total, 6),
             longest=round(reactions.longest, 6),
         )
+        run.pace = PaceKept(factor=self._pace.factor, behind=round(self._pace.most_behind, 3))
         run.events, run.events_sha256 = self._events.count, self._events.sha256
         run.wall_seconds = round(time.monotonic() - self._began, 3)
         self._count_jobs(records)

@@ -17,7 +17,13 @@ DEFAULT_BATSIM_ENDPOINT = "tcp://127.0.0.1:28000"
 
 DEFAULT_QUIET_PERIOD = 0.5
 DEFAULT_PATIENCE = 3.0
-"""Real seconds; see StepSettings."""
+DEFAULT_PATIENCE_AT_PACE = 30.0
+"""Real seconds; see StepSettings. At a pace timers of a scheduler may still come, such as kube-scheduler's back-off."""
+DEFAULT_PACE = 1.0
+"""Of Clock.PACED."""
+
+
+DATED_BY_PACE = "--decision-time: at a pace, what a scheduler on the real clock does is dated when it does it"
 
 
 Epoch = Annotated[float, Field(ge=0, le=9e9)]
@@ -41,6 +47,8 @@ class Clock(StrEnum):
     TREE = "tree"
     """Simulated; for all programs, and all that they start."""
     REAL = "real"
+    PACED = "paced"
+    """Real, at a pace (StepSettings.pace), with nobody observed: decisions are dated when they are made."""
 
 
 class RestMeans(StrEnum):
@@ -96,6 +104,10 @@ class StepSettings(BaseModel):
         DecisionTime, BeforeValidator(lambda given: DecisionTime.parse(given) if isinstance(given, str) else given)
     ] = ZERO
     """How long the scheduler's reactions last in simulated time."""
+    pace: Annotated[float, Field(gt=0, allow_inf_nan=False)] | None = None
+    """Simulated seconds a real second; None: as fast as it goes."""
+    paused: bool = False
+    """Begin paused."""
 
     @model_validator(mode="after")
     def _metrics_are_somewhere(self) -> Self:
@@ -145,6 +157,14 @@ class RunSettings(BaseModel):
     epoch: Epoch = DEFAULT_EPOCH
     step: StepSettings = StepSettings()
 
+    @model_validator(mode="after")
+    def _paced_has_a_pace(self) -> Self:
+        if self.clock is Clock.PACED and self.step.pace is None:
+            raise ValueError("--clock paced needs a pace")
+        if self.clock in (Clock.PACED, Clock.REAL):
+            _check_dating(self.step)
+        return self
+
 
 class ServeSettings(BaseModel):
     """``batkube serve``: the API, and one simulation after another."""
@@ -165,6 +185,11 @@ class ServeSettings(BaseModel):
     epoch: Epoch = DEFAULT_EPOCH
     step: StepSettings = StepSettings()
 
+    @model_validator(mode="after")
+    def _one_dating(self) -> Self:
+        _check_dating(self.step)
+        return self
+
 
 class FitSettings(BaseModel):
     """``batkube fit-startup``: a start-up model from recorded pod times."""
@@ -180,3 +205,9 @@ class FitSettings(BaseModel):
     process_time: Annotated[float, Field(ge=0)] | None = None
     """Seconds that each process ran, where the files do not say when it ended."""
     seed: int = 0
+
+
+def _check_dating(step: StepSettings) -> None:
+    """Raises ValueError where a scheduler on the real clock is given a decision time and a pace."""
+    if step.pace is not None and step.decision_time != ZERO:
+        raise ValueError(DATED_BY_PACE)

@@ -76,6 +76,8 @@ class Reactions:
         self, decision_time: DecisionTime, clock: SimulatedTime, real: Callable[[], float] = time.monotonic
     ) -> None:
         self.decision_time = decision_time
+        self.at_pace = False
+        """Whether decisions were dated by the pace of real time instead, some of them at least."""
         self.count = 0
         """How many took time."""
         self.total = 0.0
@@ -85,6 +87,11 @@ class Reactions:
         self._real = real
         self._cause: float | None = None
         self._told = 0.0
+
+    @property
+    def model(self) -> str:
+        """By what decisions were dated."""
+        return "pace" if self.at_pace else str(self.decision_time)
 
     def begin(self) -> None:
         """Events of this date are being told."""

@@ -79,6 +79,11 @@ def has_asked_for_pods(server: ApiServer) -> bool:
     return bool(server.requests["list", "pods"] or server.requests["watch", "pods"])
 
 
+async def silence_at_startup(server: ApiServer) -> None:
+    """Return when nobody has asked for anything for a moment; soon even where somebody always does (it polls)."""
+    await QuietPeriod(lambda: heard(server), STARTUP_SILENCE).at_rest(timeout=4 * STARTUP_SILENCE)
+
+
 class RestOnRealClock:
     """Rest of the scheduler that was started here (``pid``), or else of all who watch pods.
 
@@ -112,10 +117,10 @@ class RestOnRealClock:
             self._metrics.close()
 
     async def start(self) -> None:
-        """Return when a scheduler has asked for pods, and has been silent for a moment."""
+        """Return when a scheduler has asked for pods, and has been silent for a moment, if it ever is."""
         await self._asked_for_pods()
         await self._at_rest()
-        await self._silent(STARTUP_SILENCE)
+        await silence_at_startup(self._server)
 
     async def advance(self, now: float) -> None:
         """Nothing to do: nobody lives on the simulated clock."""

@@ -75,13 +75,17 @@ class Simulation:
     @property
     def expects_more(self) -> bool:
         """Whether Batsim has something to tell even if no waiting job is started."""
+        return self.expects_events or bool(self.calls)
+
+    @property
+    def expects_events(self) -> bool:
+        """The same, the calls not counted that we have asked for."""
         return (
             not self.began
             or self._static_jobs_to_come
             or self._external_events_to_come
             or self.control.running > 0
             or self.stages.next_date is not None
-            or bool(self.calls)
         )
 
     @property

@@ -7,17 +7,21 @@ from batkube.batsim.messages import Message
 from batkube.batsim.simulator import Simulator
 from batkube.bridge.errors import Stuck
 from batkube.bridge.jobs import Job
-from batkube.bridge.rest import Rest
+from batkube.bridge.rest import POLL, Rest
 from batkube.bridge.simulation import Simulation
-from batkube.bridge.timers import TimerPolicy
+from batkube.bridge.timers import SOONEST, TimerPolicy
+from batkube.clock.pace import Pace
 from batkube.settings import OnDeadlock, StepSettings
 
 EXPLAINED_JOBS = 5
 """How many waiting jobs are explained one by one when a run is stuck."""
 
+TAKE_EVERY, TAKE_SELDOM = 0.01, 0.5
+"""Real seconds between two looks at what was done at a pace: while pods wait, and while only users may do something."""
+
 
 class StepLoop:
-    """Runs one simulation to its end.
+    """Runs one simulation to its end, each message at the date that ``pace`` has for it.
 
     ``on_step`` is called after each message with the simulation up to date, for whoever shows progress.
     """
@@ -29,7 +33,9 @@ class StepLoop:
         rest: Rest,
         settings: StepSettings,
         on_step: Callable[[], None] = lambda: None,
+        pace: Pace | None = None,
     ) -> None:
+        self._pace = pace or Pace()
         self._simulator = simulator
         self._simulation = simulation
         self._rest = rest
@@ -37,6 +43,8 @@ class StepLoop:
         self._on_step = on_step
         self._timers = TimerPolicy(settings.timers, settings.timer_window)
         self._changed = 0.0
+        self._active = 0.0
+        """When something happened last, by ``Pace.unpaused``."""
 
     async def run(self, first: Message | None = None) -> None:
         """Until Batsim says that the simulation ends. ``first``: a message received already.
@@ -44,18 +52,47 @@ class StepLoop:
         Raises RunFailed (the scheduler does not come to rest, nothing can happen any more, a promise is broken),
         InputError, and the simulator's own errors.
         """
-        simulation = self._simulation
+        simulation, pace = self._simulation, self._pace
+        pace.begin()
         await self._rest.start()
-        while not simulation.over:
-            message = first or await self._simulator.receive()
-            first = None
-            await self._rest.advance(message.now)
-            if simulation.apply(message):
-                self._changed = simulation.time.now
-            self._on_step()
-            if not simulation.over:
-                await self._decide()
-            await self._simulator.send(simulation.reply())
+        try:
+            while not simulation.over:
+                message = first or await self._simulator.receive()
+                first = None
+                await pace.until(message.now)
+                await self._rest.advance(message.now)
+                if simulation.apply(message):
+                    self._changed, self._active = simulation.time.now, pace.unpaused()
+                self._on_step()
+                if pace.factor is not None and not self._rest.knows_timers:
+                    self._take(pace.factor)
+                elif not simulation.over:
+                    await self._decide()
+                await self._simulator.send(simulation.reply())
+        finally:
+            pace.end()
+
+    def _take(self, factor: float) -> None:
+        """Take what was done by now, and wait for nothing: at a pace a scheduler on the real clock takes its time.
+
+        Batsim is asked to stop soon again, where what is done until then gets its date.
+        """
+        simulation, pace = self._simulation, self._pace
+        if simulation.over:
+            return
+        simulation.reactions.at_pace = True
+        if simulation.settle():
+            self._active = pace.unpaused()
+        served = bool(self._served_and_waiting())
+        if simulation.control.waiting() and not simulation.expects_events:
+            idle = pace.unpaused() - self._active
+            if idle > self._settings.patience or not served:
+                if not (simulation.gangs.give_way() or simulation.gangs.resume()):
+                    self._stuck()
+                self._active = pace.unpaused()
+        if simulation.unfinished:
+            wait = factor * (TAKE_EVERY if served else TAKE_SELDOM)
+            simulation.call_later(simulation.time.now + max(wait, SOONEST))
 
     async def _decide(self) -> None:
         """Let the scheduler react until it rests and nothing is left to do at this date."""
@@ -105,11 +142,14 @@ class StepLoop:
         """Whether the scheduler, though at rest, does something with the pods by itself before our patience ends."""
         if self._rest.knows_timers or not self._served_and_waiting():
             return False
-        try:
-            await asyncio.wait_for(self._simulation.stirred(), self._settings.patience)
-        except TimeoutError:
-            return False
-        return True
+        end = self._pace.unpaused() + self._settings.patience
+        while (left := end - self._pace.unpaused()) > 0:
+            try:
+                await asyncio.wait_for(self._simulation.stirred(), max(left, POLL))
+            except TimeoutError:
+                continue  # unless it was paused meanwhile, which does not count
+            return True
+        return False
 
     def _stuck(self) -> None:
         jobs = self._simulation.control.waiting()

@@ -37,6 +37,7 @@ Document = Callable[[list[str], str, str, Query], Answer]
 _WRITES = frozenset((b"POST", b"PUT", b"PATCH", b"DELETE"))
 
 DEAF_SECONDS = 5.0  # real seconds
+STANDING_SECONDS = 1.0  # between two looks whether time goes on again
 
 logger = logging.getLogger(__name__)
 
@@ -44,8 +45,9 @@ logger = logging.getLogger(__name__)
 class Endpoint:
     """Serves one Api over ASGI, and knows what is in work."""
 
-    def __init__(self, api: Api, document: Document) -> None:
+    def __init__(self, api: Api, document: Document, time_stands: Callable[[], bool] = lambda: False) -> None:
         self.api = api
+        self._time_stands = time_stands  # no watch ends by its timeout then
         self.in_work = 0  # requests begun and not yet answered; open watches excepted
         self.watchers: dict[Watcher, Client | None] = {}  # and whose they are
         self.requests: Counter[tuple[str, str]] = Counter()  # by verb and storage key
@@ -151,8 +153,15 @@ class Endpoint:
         task = asyncio.current_task()
         assert task is not None
         timers: list[asyncio.TimerHandle] = []
+
+        def time_out() -> None:
+            if self._time_stands():
+                timers[0] = loop.call_later(STANDING_SECONDS, time_out)
+            else:
+                watcher.finish(self.api.store.revision)
+
         if stream.timeout_seconds is not None and stream.timeout_seconds > 0:
-            timers.append(loop.call_later(stream.timeout_seconds, lambda: watcher.finish(self.api.store.revision)))
+            timers.append(loop.call_later(stream.timeout_seconds, time_out))
         # Who has not read for so long may never: it gets a moment to take the 410, no more.
         watcher.fell_behind = lambda: timers.append(loop.call_later(DEAF_SECONDS, task.cancel))
         gone = loop.create_task(_disconnected(receive))

@@ -19,7 +19,9 @@ from .connection import Answering, Connection
 from .tls import TlsLayer
 
 BACKLOG = 2048  # schedulers open dozens of connections at once
-KEEP_ALIVE = 120  # real seconds; Go's clients drop idle connections after 90 and must be the first to do so
+# Real seconds, so that clients are the first to drop idle connections: Go's do after 90 s of their own time, which
+# may be simulated, slow or paused.
+KEEP_ALIVE = 86_400
 
 App = Callable[
     [

@@ -82,6 +82,7 @@ class ApiServer:
         authority: Authority | None = None,
         token: str | None = None,
         hostnames: Sequence[str] = (),
+        time_stands: Callable[[], bool] = lambda: False,
     ) -> None:
         """`history` is how many changes of each collection are kept for watches that come back, `event_ttl` how
         many simulated seconds an event is kept.
@@ -91,6 +92,8 @@ class ApiServer:
 
         `hostnames`: by which clients call it, where that is not the address it listens on; the first stands in `url`.
         They go into its certificate, as do `localhost` and the names of the service `kubernetes`.
+
+        While `time_stands` says so, no watch ends by its timeout.
         """
         self.authority = authority
         self.token = secrets.token_urlsafe(32) if authority is not None and token is None else token
@@ -109,7 +112,7 @@ class ApiServer:
             token=self.token,
             authentication_required=self.token is not None,
         )
-        self._endpoint = Endpoint(self._api, Documents(self.registry, version, self._metrics))
+        self._endpoint = Endpoint(self._api, Documents(self.registry, version, self._metrics), time_stands)
         self._listener: Listener | None = None
         self._host, self._port = "", 0
         self.writes: Counter[tuple[str, str]] = Counter()  # by type of change and storage key

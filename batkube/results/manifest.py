@@ -45,11 +45,21 @@ class DecisionTime(BaseModel):
     """How long the scheduler's reactions were taken to last. Simulated seconds."""
 
     model: str = "zero"
-    """``zero``; a number of seconds for each; ``real:FACTOR``: the real time times the factor."""
+    """``zero``; a number of seconds for each; ``real:FACTOR``: their real time times the factor; ``pace``: what the
+    scheduler did was dated when it did it."""
     reactions: int = 0
     """How many took time."""
     total: float = 0.0
     longest: float = 0.0
+
+
+class PaceKept(BaseModel):
+    """How simulated time followed real time."""
+
+    factor: float | None = None
+    """Simulated seconds a real one, at the end; None: as fast as it went."""
+    behind: float = 0.0
+    """By how many real seconds a message was told late at most."""
 
 
 class Scheduler(BaseModel):
@@ -93,6 +103,7 @@ class Run(BaseModel):
     """Scheduler names that pods ask for and nobody answers to, with their jobs."""
     rest: Rest = Field(default_factory=Rest)
     decision_time: DecisionTime = Field(default_factory=DecisionTime)
+    pace: PaceKept = Field(default_factory=PaceKept)
     not_repeatable: list[str] = []
     """Why the same run may give other bytes; empty where it gives the same, as far as batkube knows."""
     warnings: list[str] = []

@@ -17,6 +17,7 @@ from batkube.bridge.simulation import Simulation
 from batkube.bridge.startup import Startup
 from batkube.bridge.step_loop import StepLoop
 from batkube.bridge.time import SimulatedTime
+from batkube.clock.pace import Pace
 from batkube.kube.server import ApiServer
 from batkube.results.events import EventLog
 from batkube.settings import StepSettings
@@ -64,8 +65,16 @@ class World:
         )
         self.client = httpx.AsyncClient(transport=httpx.ASGITransport(app=self.server.asgi), base_url="http://cluster")
 
-    async def run(self, schedule: Callable[["World"], Awaitable[None]], settings: StepSettings = IMPATIENT) -> None:
-        """To the end, with ``schedule`` doing what it likes each time the scheduler may react."""
+    async def run(
+        self,
+        schedule: Callable[["World"], Awaitable[None]],
+        settings: StepSettings = IMPATIENT,
+        pace: Pace | None = None,
+    ) -> None:
+        """To the end, with ``schedule`` doing what it likes each time the scheduler may react.
+
+        At a pace nobody waits for it: it is a task of the test then.
+        """
         world = self
 
         class Scheduler(RestOnRealClock):
@@ -78,7 +87,7 @@ class World:
 
         rest = Scheduler(self.server, settings, pid=None)
         try:
-            await StepLoop(self.simulator, self.simulation, rest, settings).run()
+            await StepLoop(self.simulator, self.simulation, rest, settings, pace=pace).run()
         finally:
             rest.close()
 
