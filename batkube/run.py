@@ -45,6 +45,8 @@ from batkube.startup.errors import StartupError
 from batkube.startup.model import read_startup
 from batkube.supervision import interruptible, until_dead, until_interrupted
 
+log = logging.getLogger(__name__)
+
 MODES: dict[Clock, Mode] = {
     Clock.AUTO: "auto",
     Clock.ONCE: "once",
@@ -214,14 +216,15 @@ def clock_mode(settings: RunSettings, command: Sequence[str]) -> Mode:
                 f"--rest {rest.value} leaves the scheduler on the real clock: not with --clock {clock.value}"
             )
         return "real"
-    mode = choose_mode(command[0], MODES[clock]) if command else "real"
-    if mode == "real":
-        return mode
-    means = means_for(mode)
-    if means.works:
+    if not command or MODES[clock] == "real":
+        return "real"
+    mode = choose_mode(command[0], MODES[clock])
+    means = means_for("tree" if mode == "real" else mode)
+    if mode != "real" and means.works:
         return mode
     if clock is not Clock.AUTO:
-        raise InputError(f"--clock {clock.value}: {means.detail}")
+        raise InputError(f"--clock {clock.value}: {means.reason}")
+    log.warning("the scheduler keeps the real clock: %s", means.reason)
     return "real"
 
 

@@ -44,6 +44,8 @@ class Means:
     works: bool
     detail: str
     """What it is used for, or why it does not work and what is done instead."""
+    reason: str = ""
+    """Why it does not work, alone."""
 
 
 class Unavailable(Exception):
@@ -98,7 +100,7 @@ def means_for(mode: Literal["once", "tree"]) -> Means:
     """Whether a program can be started on the simulated clock in this mode."""
     reason = vdso.missing()
     if reason:
-        return Means("architecture", False, f"{reason}: schedulers keep the real clock")
+        return Means("architecture", False, f"{reason}: schedulers keep the real clock", reason)
     if mode == "once":
         return _try(
             ONCE,
@@ -138,7 +140,8 @@ def _try(name: str, attempt: Callable[[], None], purpose: str, instead: str) -> 
         reason = f"not on this system ({error})"
     else:
         return Means(name, True, purpose)
-    return Means(name, False, f"{' '.join(reason.split())}: {instead}")
+    reason = " ".join(reason.split())
+    return Means(name, False, f"{reason}: {instead}", reason)
 
 
 def _schedstat() -> None:

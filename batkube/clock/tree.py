@@ -120,7 +120,7 @@ def built() -> bool:
 def missing() -> str:
     """Why there is no helper on this machine; empty where there is one or it can be built."""
     if not vdso.missing() and not built() and compiler() is None:
-        return "needs a C compiler ($CC, gcc or cc) to be built"
+        return "its helper must be built, and there is no C compiler (neither $CC nor gcc nor cc)"
     return vdso.missing()
 
 
