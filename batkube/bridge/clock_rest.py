@@ -6,6 +6,7 @@ import time
 from batkube.bridge.errors import RunFailed
 from batkube.bridge.rest import has_asked_for_pods, not_at_rest
 from batkube.clock.simulated import SimulatedClock
+from batkube.kube.deadlines import Deadlines
 from batkube.kube.server import ApiServer
 from batkube.results.manifest import Rest as RestCounts
 from batkube.settings import StepSettings
@@ -30,6 +31,9 @@ class RestOnSimulatedClock:
         self._server = server
         self._settings = settings
         self._clock = clock
+        self._watches = Deadlines(lambda: clock.now)
+        """When watches end that the scheduler has asked for."""
+        server.end_watches_by(self._watches)
 
     def close(self) -> None:
         """The clock belongs to whoever started the processes."""
@@ -42,7 +46,7 @@ class RestOnSimulatedClock:
             if self._server.requests.total() != requests:
                 requests, silent_since = self._server.requests.total(), self._clock.now
             asked = has_asked_for_pods(self._server)
-            deadline = self._clock.next_deadline()
+            deadline = self._next_deadline()
             if asked and (deadline is None or deadline > min(silent_since + STARTUP_SILENCE, LEAD)):
                 break
             if deadline is None:
@@ -65,13 +69,22 @@ class RestOnSimulatedClock:
 
     def next_timer(self) -> float | None:
         """The simulated second at which it would wake up by itself."""
-        deadline = self._clock.next_deadline()
+        deadline = self._next_deadline()
         return None if deadline is None else deadline - LEAD
 
+    def _next_deadline(self) -> float | None:
+        dates = [date for date in (self._clock.next_deadline(), self._watches.next()) if date is not None]
+        return min(dates, default=None)
+
     async def _at_rest(self) -> None:
-        verdict = await self._clock.at_rest(timeout=self._settings.rest_timeout)
-        if verdict.gone:
-            # Its end is told by whoever waits for the process, with exit code and last words.
-            await asyncio.Event().wait()
-        if not verdict.idle:
-            raise not_at_rest(self.counts, verdict, self._settings.rest_timeout)
+        while True:
+            self._watches.pass_due()
+            verdict = await self._clock.at_rest(timeout=self._settings.rest_timeout)
+            if verdict.gone:
+                # Its end is told by whoever waits for the process, with exit code and last words.
+                await asyncio.Event().wait()
+            if not verdict.idle:
+                raise not_at_rest(self.counts, verdict, self._settings.rest_timeout)
+            due = self._watches.next()
+            if due is None or due > self._clock.now:
+                return

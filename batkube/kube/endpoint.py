@@ -16,6 +16,7 @@ from urllib.parse import unquote
 from .answers import Answer, answer_error, compressed
 from .api import Api
 from .bodies import MAX_BODY
+from .deadlines import Deadline, Deadlines
 from .handlers import Request, Stream, handle, verb_of
 from .negotiation import PLAIN, Accepted, negotiate
 from .options import NO_QUERY, Query, decodable
@@ -51,6 +52,7 @@ class Endpoint:
         self.in_work = 0  # requests begun and not yet answered; open watches excepted
         self.watchers: dict[Watcher, Client | None] = {}  # and whose they are
         self.requests: Counter[tuple[str, str]] = Counter()  # by verb and storage key
+        self.deadlines: Deadlines | None = None  # of watches; None: by the clock of the event loop
         self._document = document
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -70,8 +72,8 @@ class Endpoint:
 
     @property
     def writing(self) -> bool:
-        """An event of a watch is not yet handed to its connection."""
-        return any(watcher.pending for watcher in self.watchers)
+        """An event of a watch, or its end, is not yet handed to its connection."""
+        return any(watcher.pending or watcher.closed for watcher in self.watchers)
 
     def end_watches(self) -> None:
         """End all streams, as the server does when it stops."""
@@ -152,7 +154,7 @@ class Endpoint:
         loop = asyncio.get_running_loop()
         task = asyncio.current_task()
         assert task is not None
-        timers: list[asyncio.TimerHandle] = []
+        timers: list[asyncio.TimerHandle | Deadline] = []
 
         def time_out() -> None:
             if self._time_stands():
@@ -161,7 +163,7 @@ class Endpoint:
                 watcher.finish(self.api.store.revision)
 
         if stream.timeout_seconds is not None and stream.timeout_seconds > 0:
-            timers.append(loop.call_later(stream.timeout_seconds, time_out))
+            timers.append((self.deadlines or loop).call_later(stream.timeout_seconds, time_out))
         # Who has not read for so long may never: it gets a moment to take the 410, no more.
         watcher.fell_behind = lambda: timers.append(loop.call_later(DEAF_SECONDS, task.cancel))
         gone = loop.create_task(_disconnected(receive))

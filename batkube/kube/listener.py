@@ -19,9 +19,9 @@ from .connection import Answering, Connection
 from .tls import TlsLayer
 
 BACKLOG = 2048  # schedulers open dozens of connections at once
-# Real seconds, so that clients are the first to drop idle connections: Go's do after 90 s of their own time, which
-# may be simulated, slow or paused.
-KEEP_ALIVE = 86_400
+# Real seconds: never. Clients drop idle connections, Go's after 90 seconds of their own clock, which may be hours of
+# ours; the server must not be the first to do so. Of clients that are gone without a word the kernel tells.
+KEEP_ALIVE = 10 * 365 * 86_400
 
 App = Callable[
     [
@@ -66,6 +66,7 @@ class Listener:
         # asyncio turns Nagle's algorithm off only where the protocol is named; with it on, answers wait for 40 ms.
         sock = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
         sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)  # inherited by the connections
         try:
             sock.bind((host, port))
         except OSError as error:

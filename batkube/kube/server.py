@@ -24,6 +24,7 @@ from .api import Api, BindAdmission
 from .bootstrap import bootstrap
 from .custom.definitions import STORAGE as DEFINITIONS
 from .custom.definitions import Definitions, DefinitionStrategy
+from .deadlines import Deadlines
 from .documents import Documents
 from .endpoint import Endpoint, send_answer
 from .expiry import EVENT_TTL, EventExpiry
@@ -288,6 +289,10 @@ class ApiServer:
         """Address and port of the clients that have a watch of this kind open."""
         watchers = self._endpoint.watchers.items()
         return {client for watcher, client in watchers if client is not None and watcher.storage == storage}
+
+    def end_watches_by(self, deadlines: Deadlines) -> None:
+        """From now on the `timeoutSeconds` of watches count by this clock; without, by the real one."""
+        self._endpoint.deadlines = deadlines
 
     def listener(self) -> socket.socket | None:
         return self._listener.socket if self._listener is not None else None

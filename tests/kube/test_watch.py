@@ -8,10 +8,12 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 import httpx
+import pytest
 
+from batkube.kube.deadlines import Deadlines
 from batkube.kube.server import ApiServer
 
-from .conftest import CONFIGMAPS, PODS, Stream, config_map, pod
+from .conftest import CONFIGMAPS, PODS, Clock, Stream, config_map, pod
 
 
 @asynccontextmanager
@@ -124,6 +126,68 @@ async def test_a_timeout_ends_the_stream_in_order(server: ApiServer, client: htt
         events = await stream.rest()
     assert [event["type"] for event in events] == ["ADDED", "BOOKMARK"]
     assert events[1]["object"]["metadata"]["resourceVersion"] == str(server.store.revision)
+
+
+async def test_a_timeout_can_count_by_a_clock_that_jumps(
+    server: ApiServer, client: httpx.AsyncClient, clock: Clock
+) -> None:
+    deadlines = Deadlines(clock.now)
+    server.end_watches_by(deadlines)
+    async with (
+        watching(client, CONFIGMAPS, timeoutSeconds=60) as short,
+        watching(client, CONFIGMAPS, timeoutSeconds=400) as long,
+    ):
+        assert deadlines.next() == clock.now() + 60
+        clock.seconds += 59
+        deadlines.pass_due()
+        server.create("configmaps", config_map("a"))
+        assert await short.brief(1) == ["ADDED a"]
+        clock.seconds += 36_000
+        deadlines.pass_due()
+        assert server.busy()  # until the end of the short one is written
+        assert await short.rest() == []
+        assert deadlines.next() is None
+        server.create("configmaps", config_map("b"))
+        assert await long.brief(2) == ["ADDED a", "ADDED b"]
+    assert not server.busy()
+
+
+async def test_a_watch_that_ends_early_leaves_no_deadline(
+    server: ApiServer, client: httpx.AsyncClient, clock: Clock
+) -> None:
+    deadlines = Deadlines(clock.now)
+    server.end_watches_by(deadlines)
+    async with watching(client, CONFIGMAPS, timeoutSeconds=60):
+        assert deadlines.next() is not None
+    for _ in range(500):  # the server hears of it in a moment
+        if deadlines.next() is None:
+            break
+        await asyncio.sleep(0.01)
+    assert deadlines.next() is None
+
+
+async def test_no_connection_ends_by_the_servers_own_clock(
+    server: ApiServer, client: httpx.AsyncClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A client on the simulated clock may be silent for real hours between two of its seconds."""
+    loop = asyncio.get_running_loop()
+    real, offset = loop.time, 0.0
+    monkeypatch.setattr(loop, "time", lambda: real() + offset)
+    async with (
+        httpx.AsyncClient(base_url=server.url, trust_env=False, timeout=None) as other,
+        watching(other, CONFIGMAPS) as stream,
+    ):
+        await other.get(CONFIGMAPS)
+        before = {connection.getpeername() for connection in server.connections()}
+        assert len(before) == 2
+        offset = 10 * 3600.0
+        for _ in range(5):
+            await asyncio.sleep(0.01)
+        assert {connection.getpeername() for connection in server.connections()} == before
+        server.create("configmaps", config_map("a"))
+        assert await stream.brief(1) == ["ADDED a"]
+        assert (await other.get(CONFIGMAPS)).status_code == 200
+        assert {connection.getpeername() for connection in server.connections()} == before
 
 
 async def test_writes_of_one_moment_leave_in_one_piece(server: ApiServer, client: httpx.AsyncClient) -> None:

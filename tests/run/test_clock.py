@@ -13,7 +13,7 @@ from tests.run.conftest import Batkube
 
 POLLING = """
 import json, sys, time
-from kubernetes import client, config
+from kubernetes import client, config, watch
 
 config.load_kube_config(sys.argv[1])
 api = client.CoreV1Api()
@@ -25,9 +25,15 @@ while True:
     for pod, node in zip(waiting, free):
         binding = {"metadata": {"name": pod.metadata.name}, "target": {"kind": "Node", "name": node}}
         api.create_namespaced_pod_binding(pod.metadata.name, "default", binding, _preload_content=False)
-    time.sleep(7)
+    {wait}
 """
 """A scheduler that looks every 7 seconds."""
+WAITS = {
+    "sleeps": "time.sleep(7)",
+    "lets a watch time out": """for _ in watch.Watch().stream(
+        api.list_namespaced_config_map, "default", timeout_seconds=7
+    ): pass""",
+}
 
 
 def contended(count: int) -> tuple[list[dict[str, Any]], dict[str, Any]]:
@@ -60,12 +66,13 @@ def test_a_real_kube_scheduler_does_the_same_each_time(
     assert len(prints) == 1
 
 
+@pytest.mark.parametrize("wait", list(WAITS))
 def test_polling_happens_in_simulated_time(
-    batkube: Batkube, platform: Callable[..., Path], workload: Callable[..., Path], tmp_path: Path
+    batkube: Batkube, platform: Callable[..., Path], workload: Callable[..., Path], tmp_path: Path, wait: str
 ) -> None:
-    """A scheduler that sleeps 7 s between two looks places each job within some 7 simulated seconds."""
+    """A scheduler that waits for 7 s between two looks places each job within some 7 simulated seconds."""
     program = tmp_path / "polling.py"
-    program.write_text(POLLING)
+    program.write_text(POLLING.replace("{wait}", WAITS[wait]))
     jobs = [{"id": str(index), "subtime": 100 * index, "res": 1, "profile": "p"} for index in range(20)]
     given = workload(jobs, {"p": {"type": "delay", "delay": 350}})
     command = f"{sys.executable} {program} {{kubeconfig}}"
