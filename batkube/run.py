@@ -271,7 +271,7 @@ def _manifest(settings: RunSettings, inputs: Inputs, command: list[str], mode: M
             log="scheduler.log" if command else None,
         ),
         decision_time=DecisionTime(model=str(settings.step.decision_time)),
-        not_repeatable=_not_repeatable(mode, settings),
+        not_repeatable=_not_repeatable(mode, settings, inputs),
         simulator=settings.simulator,
         compute_sharing=settings.compute_sharing,
         seed=settings.seed,
@@ -280,11 +280,12 @@ def _manifest(settings: RunSettings, inputs: Inputs, command: list[str], mode: M
     )
 
 
-def _not_repeatable(mode: Mode, settings: RunSettings) -> list[str]:
+def _not_repeatable(mode: Mode, settings: RunSettings, inputs: Inputs) -> list[str]:
     """Why runs in this mode may differ. Else they gave the same bytes each time when it was tried (docs/time.md)."""
     timers = settings.step.timers
+    why = "; `batkube doctor` says why" if settings.clock is Clock.AUTO and settings.step.rest is RestMeans.AUTO else ""
     reasons = [
-        (mode == "real", "the scheduler lives on the real clock"),
+        (mode == "real", f"the scheduler lives on the real clock{why if inputs.scheduler.kind != 'none' else ''}"),
         (mode == "once" and timers is not Timers.EVENTS, f"timers of a Go program are stops (--timers {timers.value})"),
         (not settings.determinism, "its environment is not a deterministic one (--no-determinism)"),
         (settings.step.decision_time.model == "real", "decisions take real time"),

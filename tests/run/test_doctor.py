@@ -1,8 +1,10 @@
 """``batkube doctor``: what this machine can do, whatever it lacks."""
 
+import json
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -10,8 +12,10 @@ import pytest
 from tests.run.conftest import environment
 
 ELSEWHERE = """
-import platform, sys
+import os, platform, socket, sys
 import batkube.clock.syscalls  # its numbers stay those of the real machine
+if "{system}" != "Linux":
+    del os.pidfd_open, os.memfd_create, socket.AF_NETLINK
 platform.system = lambda: "{system}"
 platform.machine = lambda: "{machine}"
 from batkube.cli import main
@@ -21,7 +25,7 @@ main()
 """batkube on a machine that says it is another one."""
 
 
-def doctor(*words: str, **env: str) -> str:
+def batkube(*words: str, **env: str) -> str:
     command = [sys.executable, *(words or ("-m", "batkube", "doctor"))]
     done = subprocess.run(
         command, capture_output=True, text=True, timeout=60, env={**environment(), "COLUMNS": "200", **env}
@@ -32,14 +36,14 @@ def doctor(*words: str, **env: str) -> str:
 
 
 def test_it_says_what_a_run_does_here() -> None:
-    said = doctor()
+    said = batkube()
     for name in ("clock of a Go program", "clock of any other program", "rest of a scheduler"):
         assert name in said
 
 
 def test_nothing_is_necessary(tmp_path: Path) -> None:
     """No program on PATH, no C compiler, no cache to write into."""
-    said = doctor(PATH=str(tmp_path), CC="", XDG_CACHE_HOME="/proc/nowhere", BATKUBE_TOOLS=str(tmp_path))
+    said = batkube(PATH=str(tmp_path), CC="", XDG_CACHE_HOME="/proc/nowhere", BATKUBE_TOOLS=str(tmp_path))
     assert "there is neither $CC nor gcc nor cc" in said
     assert "real: its timers run in real time" in said
     assert "give --scheduler-binary" in said
@@ -52,15 +56,30 @@ def test_programs_are_told_with_their_versions(tmp_path: Path) -> None:
     silent = tmp_path / "kubectl"
     silent.write_text("#!/bin/sh\n")
     silent.chmod(0o755)
-    said = doctor(PATH=f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
+    said = batkube(PATH=f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
     assert "batsim: v4.2.0" in said
     assert "says nothing of its version" in said
 
 
 @pytest.mark.parametrize(("system", "machine"), [("Darwin", "arm64"), ("Linux", "aarch64")])
 def test_other_machines_degrade(system: str, machine: str) -> None:
-    said = doctor("-c", ELSEWHERE.format(system=system, machine=machine, arguments=["doctor"]))
+    said = batkube("-c", ELSEWHERE.format(system=system, machine=machine, arguments=["doctor"]))
     assert said.count("clock of") == 2
     assert said.count("real: its timers run in real time") == 2
     assert "needs Linux" in said
     assert ("silence" in said.split("rest of a scheduler")[1].splitlines()[0]) == (system == "Darwin")
+
+
+@pytest.mark.parametrize(("system", "machine"), [("Darwin", "arm64"), ("Linux", "aarch64")])
+def test_runs_go_on_other_machines_too(
+    tmp_path: Path, platform: Callable[..., Path], workload: Callable[..., Path], system: str, machine: str
+) -> None:
+    given = workload([{"id": "a", "subtime": 0, "res": 1, "profile": "p"}], {"p": {"type": "delay", "delay": 10}})
+    arguments = ["run", "-p", str(platform(1)), "-w", str(given), "-o", str(tmp_path / "out")]
+    said = batkube("-c", ELSEWHERE.format(system=system, machine=machine, arguments=arguments))
+    assert "real clock; `batkube doctor` says why" in said
+    run = json.loads((tmp_path / "out" / "run.json").read_text())
+    assert run["jobs"]["succeeded"] == 1
+    assert run["repeatable"] is False
+    assert (run["rest"]["observed"] > 0) == (system == "Linux")
+    assert (run["rest"]["quiet_period"] > 0) == (system == "Darwin")
