@@ -157,7 +157,7 @@ class Endpoint:
         timers: list[asyncio.TimerHandle | Deadline] = []
 
         def time_out() -> None:
-            if self._time_stands():
+            if self.deadlines is None and self._time_stands():
                 timers[0] = loop.call_later(STANDING_SECONDS, time_out)
             else:
                 watcher.finish(self.api.store.revision)
