@@ -5,6 +5,7 @@ import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from typing import Literal
+from urllib.parse import urlsplit
 
 import pytest
 import typer.main
@@ -125,6 +126,11 @@ def test_batkube_takes_its_command_line_and_listens_where_others_call(compose: C
     assert f"https://127.0.0.1:{options['port']}/readyz" in batkube.healthcheck.test[-1]
     compile(batkube.healthcheck.test[-1], "healthcheck", "exec")
     assert access.external_hostname in compose.services
+    metrics = urlsplit(options["scheduler_metrics"])
+    assert (metrics.hostname in compose.services, metrics.port) == (True, 10259)  # kube-scheduler's secure port
+    assert options["scheduler_metrics_insecure"]
+    allowed = compose.services["kube-scheduler"].option("--authorization-always-allow-paths").split(",")
+    assert "/metrics" in allowed
     batsim_calls = compose.services["batsim"].option("-s")
     assert batsim_calls == options["batsim"].replace("0.0.0.0", "batkube")
 
