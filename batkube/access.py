@@ -5,12 +5,13 @@ On loopback it is plain HTTP unless more is asked for; elsewhere it is HTTPS wit
 
 import ipaddress
 import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from batkube.kube.kubeconfig import write_kubeconfig, write_service_account
 from batkube.kube.server import ApiServer
-from batkube.settings import AccessSettings
+from batkube.settings import AccessSettings, ApiSettings
 
 _TOKEN = re.compile(r"[!-~]+")
 """What an Authorization header can carry in one word."""
@@ -44,14 +45,31 @@ def check_access(settings: AccessSettings, host: str) -> None:
         )
 
 
-def api_server(settings: AccessSettings, **options: Any) -> ApiServer:
-    """The server, not started; ``options`` are what else it takes."""
+def api_server(
+    settings: AccessSettings, api: ApiSettings, *, without_plugins: Sequence[str] = (), **options: Any
+) -> ApiServer:
+    """The server, not started; ``options`` are what else it takes. It does without the plugins, unless they are asked
+    for. Raises AdmissionError and DefinitionError.
+    """
     if wants_tls(settings):
         from batkube.kube.certificates import Authority  # it takes a while to load
 
         options["authority"] = Authority()
     hostnames = (settings.external_hostname,) if settings.external_hostname else ()
-    return ApiServer(token=settings.token, hostnames=hostnames, **options)
+    enabled = api.enable_admission_plugins
+    disabled = [*api.disable_admission_plugins, *(name for name in without_plugins if name not in enabled)]
+    server = ApiServer(
+        token=settings.token,
+        hostnames=hostnames,
+        enable_admission_plugins=enabled,
+        disable_admission_plugins=disabled,
+        **options,
+    )
+    if api.definitions:
+        from batkube.definitions import define_all
+
+        define_all(server, api.definitions)
+    return server
 
 
 def write_access(settings: AccessSettings, server: ApiServer, kubeconfig: Path) -> dict[str, str]:

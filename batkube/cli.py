@@ -21,6 +21,7 @@ from batkube.settings import (
     DEFAULT_PATIENCE_AT_PACE,
     DEFAULT_QUIET_PERIOD,
     AccessSettings,
+    ApiSettings,
     Clock,
     FitSettings,
     OnDeadlock,
@@ -113,6 +114,33 @@ InClusterDir = Annotated[
     Path | None,
     typer.Option(help="Write token, ca.crt and namespace here, as a pod finds them; turns TLS on.", show_default=False),
 ]
+EnablePlugins = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--enable-admission-plugins",
+        metavar="NAME,...",
+        help="Admission plugins to have at work, by kube-apiserver's names.",
+        show_default=False,
+    ),
+]
+DisablePlugins = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--disable-admission-plugins",
+        metavar="NAME,...",
+        help="Admission plugins to do without, by kube-apiserver's names.",
+        show_default=False,
+    ),
+]
+CrdOption = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--crd",
+        metavar="FILE|DIR",
+        help="CustomResourceDefinitions to serve from the start (YAML, JSON); repeat for several.",
+        show_default=False,
+    ),
+]
 Epoch = Annotated[float, typer.Option(help="Unix seconds at which simulated time 0 lies.", show_default=False)]
 Seed = Annotated[int, typer.Option(help="Where uids and generated names come from.")]
 
@@ -171,6 +199,9 @@ def run(
     startup: StartupOption = None,
     tls: Tls = False,
     in_cluster_dir: InClusterDir = None,
+    enable_admission_plugins: EnablePlugins = None,
+    disable_admission_plugins: DisablePlugins = None,
+    crd: CrdOption = None,
     on_deadlock: DeadlockOption = OnDeadlock.FAIL,
     rest: RestOption = RestMeans.AUTO,
     scheduler_metrics: SchedulerMetrics = None,
@@ -214,6 +245,7 @@ def run(
             compute_sharing=enable_compute_sharing,
             startup=startup,
             access=AccessSettings(tls=tls, in_cluster_dir=in_cluster_dir),
+            api=_api(enable_admission_plugins, disable_admission_plugins, crd),
             seed=seed,
             epoch=epoch,
             step=StepSettings(
@@ -284,6 +316,9 @@ def serve(
         typer.Option("--client-certificate", help="A client certificate in the kubeconfig, no token; turns TLS on."),
     ] = False,
     in_cluster_dir: InClusterDir = None,
+    enable_admission_plugins: EnablePlugins = None,
+    disable_admission_plugins: DisablePlugins = None,
+    crd: CrdOption = None,
     external_hostname: Annotated[
         str | None,
         typer.Option(help="Name by which clients call the server: goes into kubeconfig and certificate."),
@@ -325,6 +360,7 @@ def serve(
                 in_cluster_dir=in_cluster_dir,
                 external_hostname=external_hostname,
             ),
+            api=_api(enable_admission_plugins, disable_admission_plugins, crd),
             seed=seed,
             epoch=epoch,
             step=StepSettings(
@@ -400,6 +436,19 @@ def _patience(given: float | None, pace: float | None) -> float:
     if given is not None:
         return given
     return DEFAULT_PATIENCE if pace is None else DEFAULT_PATIENCE_AT_PACE
+
+
+def _api(enable: list[str] | None, disable: list[str] | None, definitions: list[Path] | None) -> ApiSettings:
+    """Names may be given one by one or, as kube-apiserver takes them, with commas between."""
+
+    def split(given: list[str] | None) -> tuple[str, ...]:
+        return tuple(name for names in given or () for name in names.split(",") if name)
+
+    return ApiSettings(
+        enable_admission_plugins=split(enable),
+        disable_admission_plugins=split(disable),
+        definitions=tuple(definitions or ()),
+    )
 
 
 def _settings(make: Callable[[], Settings]) -> Settings:

@@ -33,7 +33,9 @@ from batkube.clock.oracle import IdleOracle
 from batkube.clock.pace import Pace
 from batkube.clock.probe import means_for
 from batkube.clock.simulated import SimulatedClock
+from batkube.definitions import DefinitionError
 from batkube.display import display, summary
+from batkube.kube.admission import AdmissionError
 from batkube.results.manifest import DecisionTime, Run, Scheduler, input_file
 from batkube.schedulers.kube_scheduler import ConfigError
 from batkube.schedulers.process import Launch, Process, SchedulerError
@@ -54,6 +56,17 @@ MODES: dict[Clock, Mode] = {
     Clock.REAL: "real",
     Clock.PACED: "real",
 }
+
+_BAD_INPUTS = (
+    InputError,
+    WorkloadError,
+    PlatformError,
+    ConfigError,
+    SchedulerChoiceError,
+    AdmissionError,
+    DefinitionError,
+    OSError,
+)
 
 
 @dataclass(frozen=True)
@@ -78,7 +91,7 @@ def main(settings: RunSettings, *, verbosity: int = 0, summarize: bool = True) -
     try:
         inputs = read_inputs(settings)
         return event_loop.run(_run(settings, inputs, quiet=verbosity < 0, summarize=summarize))
-    except (InputError, WorkloadError, PlatformError, ConfigError, SchedulerChoiceError, OSError) as error:
+    except _BAD_INPUTS as error:
         errors.print(f"batkube: {error}", markup=False)
         return BAD_INPUT
     except (SimulatorError, SchedulerError) as error:
@@ -133,9 +146,10 @@ async def _run(settings: RunSettings, inputs: Inputs, *, quiet: bool, summarize:
         pace = Pace(settings.step.pace, paused=settings.step.paused)
         server = api_server(
             settings.access,
+            settings.api,
+            without_plugins=ADMISSION_WITHOUT,
             now=clock.unix,
             seed=settings.seed,
-            disable_admission_plugins=ADMISSION_WITHOUT,
             time_stands=lambda: pace.paused,
         )
         await server.start()

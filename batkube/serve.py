@@ -38,7 +38,8 @@ async def _api_only(settings: ServeSettings) -> None:
     """Kubernetes objects and the real clock; nobody plays kubelet."""
     async with AsyncExitStack() as stack:
         asked = stack.enter_context(interruptible())
-        server, path = await _start_api(settings, api_server(settings.access, now=time.time, seed=settings.seed), stack)
+        api = api_server(settings.access, settings.api, now=time.time, seed=settings.seed)
+        server, path = await _start_api(settings, api, stack)
         print(f"batkube: the Kubernetes API is at {server.url}\n  export KUBECONFIG={path}", flush=True)
         await asked.wait()
 
@@ -70,9 +71,10 @@ async def _beside_batsim(settings: ServeSettings) -> None:
         stack.push_async_callback(endpoint.close)
         api = api_server(
             settings.access,
+            settings.api,
+            without_plugins=ADMISSION_WITHOUT,
             now=clock.unix,
             seed=settings.seed,
-            disable_admission_plugins=ADMISSION_WITHOUT,
             time_stands=lambda: pace.paused,
         )
         server, path = await _start_api(settings, api, stack)

@@ -131,6 +131,17 @@ class AccessSettings(BaseModel):
     external_hostname: str | None = None
 
 
+class ApiSettings(BaseModel):
+    """What the API server does and knows from its start."""
+
+    model_config = ConfigDict(frozen=True)
+
+    enable_admission_plugins: tuple[str, ...] = ()
+    disable_admission_plugins: tuple[str, ...] = ()
+    definitions: tuple[Path, ...] = ()
+    """Files and folders of CustomResourceDefinitions."""
+
+
 class RunSettings(BaseModel):
     """``batkube run``: one simulation from start to end."""
 
@@ -153,6 +164,7 @@ class RunSettings(BaseModel):
     startup: Path | None = None
     """How long pods take to start and to end; None: no time."""
     access: AccessSettings = AccessSettings()
+    api: ApiSettings = ApiSettings()
     seed: int = 0
     epoch: Epoch = DEFAULT_EPOCH
     step: StepSettings = StepSettings()
@@ -181,6 +193,7 @@ class ServeSettings(BaseModel):
     api_only: bool = False
     startup: Path | None = None
     access: AccessSettings = AccessSettings()
+    api: ApiSettings = ApiSettings()
     seed: int = 0
     epoch: Epoch = DEFAULT_EPOCH
     step: StepSettings = StepSettings()

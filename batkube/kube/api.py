@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from . import admission
 from .authentication import Authentication
 from .identity import Clock, Identities
 from .options import PLAIN_WRITE, WriteOptions
@@ -31,7 +32,7 @@ class Api:
         strategies: Mapping[str, Strategy],
         actions: Mapping[tuple[str, str], Action],
         store: Store | None = None,
-        disabled_admission: frozenset[str] = frozenset(),
+        disabled_admission: frozenset[str] = frozenset(admission.OFF),
         token: str | None = None,
         authentication_required: bool = False,
     ) -> None:

@@ -31,7 +31,7 @@ def bind(request: ActionRequest) -> Answer:
     _check_target(target)
     node = target["name"]
     labels = dict(metadata.get("labels") or {})
-    if target.get("kind") == "Node":
+    if target.get("kind") == "Node" and ctx.admits("PodTopologyLabels"):
         labels |= topology_of(ctx.store, node)
     annotations = metadata.get("annotations") or {}
 

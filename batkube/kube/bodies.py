@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from math import isfinite
 from typing import Any
 
@@ -214,6 +215,35 @@ _Loader.yaml_implicit_resolvers = {
     first: [(tag, pattern) for tag, pattern in resolvers if tag != "tag:yaml.org,2002:timestamp"]
     for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
 }
+
+
+class DocumentError(ValueError):
+    """A file is no YAML or JSON: what is wrong, at `line`."""
+
+    def __init__(self, what: str, line: int) -> None:
+        super().__init__(what)
+        self.line = line
+
+
+def documents(data: bytes) -> Iterator[tuple[int, Any]]:
+    """All documents of a file of YAML (or JSON, which is YAML too), each with the line at which it begins. Raises
+    DocumentError.
+    """
+    line = 1
+    try:
+        loader = _Loader(data)
+        while loader.check_node():
+            node = loader.get_node()
+            assert node is not None
+            line = node.start_mark.line + 1
+            if _expanded(node, {}) > _MAX_EXPANDED:
+                raise ValueError("it grows too large with its aliases written out")
+            yield line, _sayable(loader.construct_document(node), custom=True)
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark
+        raise DocumentError(f"no YAML: {error.problem}", mark.line + 1 if mark else line) from None
+    except (yaml.YAMLError, ValueError, OverflowError, RecursionError) as error:
+        raise DocumentError(f"no YAML: {' '.join(str(error).split())}", line) from None
 
 
 def _yaml(data: bytes, kind: str) -> Any:

@@ -13,13 +13,14 @@ import secrets
 import socket
 import ssl
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterable, MutableMapping, Sequence
+from collections.abc import Awaitable, Callable, MutableMapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import orjson
 
 from . import typed
+from .admission import disabled_plugins
 from .api import Api, BindAdmission
 from .bootstrap import bootstrap
 from .custom.definitions import STORAGE as DEFINITIONS
@@ -32,6 +33,7 @@ from .kubeconfig import kubeconfig
 from .listener import Listener
 from .options import DeleteOptions
 from .resources import Registry, ResourceType, default_registry
+from .status import ApiError
 from .store import Change, Store
 from .strategies import ACTIONS, STRATEGIES
 from .users import ADMIN
@@ -79,7 +81,8 @@ class ApiServer:
         history: int = 10_000,
         event_ttl: float = EVENT_TTL,
         registry: Registry | None = None,
-        disable_admission_plugins: Iterable[str] = (),
+        enable_admission_plugins: Sequence[str] = (),
+        disable_admission_plugins: Sequence[str] = (),
         authority: Authority | None = None,
         token: str | None = None,
         hostnames: Sequence[str] = (),
@@ -88,8 +91,9 @@ class ApiServer:
         """`history` is how many changes of each collection are kept for watches that come back, `event_ttl` how
         many simulated seconds an event is kept.
 
-        `disable_admission_plugins` as kube-apiserver's flag: without TaintNodesByCondition a new node is not
-        tainted not-ready, for clusters in which nobody takes that taint away.
+        `enable_admission_plugins` and `disable_admission_plugins` as kube-apiserver's flags (AdmissionError where they
+        name what is not there): without TaintNodesByCondition a new node is not tainted not-ready, for clusters in
+        which nobody takes that taint away.
 
         `hostnames`: by which clients call it, where that is not the address it listens on; the first stands in `url`.
         They go into its certificate, as do `localhost` and the names of the service `kubernetes`.
@@ -109,7 +113,7 @@ class ApiServer:
             strategies={**STRATEGIES, DEFINITIONS: DefinitionStrategy()},
             actions=ACTIONS,
             store=self.store,
-            disabled_admission=frozenset(disable_admission_plugins),
+            disabled_admission=disabled_plugins(enable_admission_plugins, disable_admission_plugins),
             token=self.token,
             authentication_required=self.token is not None,
         )
@@ -120,6 +124,7 @@ class ApiServer:
         self.store.subscribe(self._count)
         self.store.subscribe(Definitions(self._api).follow)
         self.store.subscribe(EventExpiry(self._api, event_ttl).follow)
+        self._definitions: Objects = []
         self._bootstrap()
 
     # -- over HTTP
@@ -243,6 +248,18 @@ class ApiServer:
         version, _ = delete(self._api, kind, self._namespace(kind, namespace), name, options)
         return version.obj
 
+    def define(self, definition: JSON) -> None:
+        """Serve the custom resources of a CustomResourceDefinition from here on, after `reset` as well. ApiError where
+        it is not right, or its names are taken.
+        """
+        made = self.create(DEFINITIONS, definition)
+        served = self.get(DEFINITIONS, made["metadata"]["name"])
+        for condition in served["status"]["conditions"]:
+            if condition["status"] == "False":
+                self.delete(DEFINITIONS, made["metadata"]["name"])
+                raise ApiError.conflict(DEFINITIONS, made["metadata"]["name"], condition["message"])
+        self._definitions.append(definition)
+
     def subscribe(self, listener: Callable[[Change], None]) -> None:
         """Call `listener` after each write, in order of revision, before the write returns."""
         self.store.subscribe(listener)
@@ -259,6 +276,8 @@ class ApiServer:
                 self._api.identities.ended(collection.storage, *version.key)
                 self.store.remove(version.resource, version.key)
         self._bootstrap()
+        for definition in self._definitions:
+            self.create(DEFINITIONS, definition)
 
     # -- what it is doing
 

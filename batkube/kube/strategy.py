@@ -14,7 +14,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
-from . import metadata
+from . import admission, metadata
 from .names import NameRule, dns_subdomain
 from .status import FieldError
 
@@ -55,7 +55,7 @@ class Context:
     field_validation: str = "Ignore"  # what becomes of unknown fields: Ignore, Warn, Strict
     warnings: list[str] = field(default_factory=list)  # sent as Warning headers
     requested: str = ""  # the API version that the client uses; `resource` is the one that is stored
-    disabled_admission: frozenset[str] = frozenset()
+    disabled_admission: frozenset[str] = frozenset(admission.OFF)
 
     @property
     def now(self) -> str:

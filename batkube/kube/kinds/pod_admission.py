@@ -1,5 +1,5 @@
-"""What admission plugins make of pods: Priority, DefaultTolerationSeconds, RuntimeClass
-(`plugin/pkg/admission` of Kubernetes). Each is at work unless `disable_admission_plugins` names it.
+"""What admission plugins make of pods: Priority, DefaultTolerationSeconds, RuntimeClass and, if asked for,
+ExtendedResourceToleration and LimitPodHardAntiAffinityTopology (`plugin/pkg/admission` of Kubernetes).
 """
 
 from __future__ import annotations
@@ -9,24 +9,31 @@ from typing import Any
 from ..quantity import Quantity
 from ..status import ApiError
 from ..strategy import Context
+from .resource_lists import is_extended
 
 JSON = dict[str, Any]
 
 PRIORITY, TOLERATIONS, RUNTIME_CLASS = "Priority", "DefaultTolerationSeconds", "RuntimeClass"
+EXTENDED_TOLERATION, HARD_ANTI_AFFINITY = "ExtendedResourceToleration", "LimitPodHardAntiAffinityTopology"
 
 _CLASSES = "priorityclasses.scheduling.k8s.io"
 _RUNTIME_CLASSES = "runtimeclasses.node.k8s.io"
 _PREEMPTS = "PreemptLowerPriority"
 _TOLERATED = ("node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable")
 _TOLERATED_SECONDS = 300
+_HOSTNAME = "kubernetes.io/hostname"
 
 
 def admit_new_pod(pod: JSON, ctx: Context) -> None:
     """Change a new pod, or raise ApiError (403) where a plugin refuses it."""
+    if ctx.admits(HARD_ANTI_AFFINITY):
+        _limit_anti_affinity(pod)
     if ctx.admits(PRIORITY):
         _give_priority(pod, ctx)
     if ctx.admits(TOLERATIONS):
         _tolerate_for_a_while(pod["spec"])
+    if ctx.admits(EXTENDED_TOLERATION):
+        _tolerate_extended_resources(pod["spec"])
     if pod["spec"].get("runtimeClassName") and ctx.admits(RUNTIME_CLASS):
         _apply_runtime_class(pod, ctx)
 
@@ -92,6 +99,31 @@ def _tolerate_for_a_while(spec: JSON) -> None:
 
 def _tolerates(toleration: JSON, key: str) -> bool:
     return toleration.get("key", "") in (key, "") and toleration.get("effect", "") in ("NoExecute", "")
+
+
+def _limit_anti_affinity(pod: JSON) -> None:
+    """Pods keep others off their host, not off a whole zone."""
+    affinity = (pod["spec"].get("affinity") or {}).get("podAntiAffinity") or {}
+    for term in affinity.get("requiredDuringSchedulingIgnoredDuringExecution") or ():
+        if term.get("topologyKey") != _HOSTNAME:
+            why = (
+                f"affinity.PodAntiAffinity.RequiredDuringScheduling has TopologyKey {term.get('topologyKey', '')} "
+                f"but only key {_HOSTNAME} is allowed"
+            )
+            raise _refused(pod, why)
+
+
+def _tolerate_extended_resources(spec: JSON) -> None:
+    """Nodes with devices are tainted by the names of these, and pods that ask for them may go there."""
+    containers = [*(spec.get("containers") or ()), *(spec.get("initContainers") or ())]
+    asked = {name for each in containers for name in (each.get("resources") or {}).get("requests") or ()}
+    tolerations = spec.get("tolerations") or []
+    for name in sorted(filter(is_extended, asked)):
+        added = {"key": name, "operator": "Exists", "effect": "NoSchedule"}
+        if added not in tolerations:
+            tolerations = [*tolerations, added]
+    if tolerations:
+        spec["tolerations"] = tolerations
 
 
 def _apply_runtime_class(pod: JSON, ctx: Context) -> None:

@@ -31,9 +31,10 @@ class VolumeClaims(Strategy):
         spec = obj.setdefault("spec", {})
         _default(spec)
         named = "storageClassName" in spec or _CLASS_ANNOTATION in (obj["metadata"].get("annotations") or {})
-        if not named and (found := default_class(ctx)):
+        if not named and ctx.admits("DefaultStorageClass") and (found := default_class(ctx)):
             spec["storageClassName"] = found
-        protect(obj, _PROTECTION)
+        if ctx.admits("StorageObjectInUseProtection"):
+            protect(obj, _PROTECTION)
 
     def validate_create(self, obj: JSON, ctx: Context) -> Errors:
         return super().validate_create(obj, ctx) + validate_claim_spec(obj["spec"], "spec")

@@ -32,7 +32,8 @@ class Volumes(Strategy):
     def prepare_create(self, obj: JSON, ctx: Context) -> None:
         obj["status"] = {"phase": "Pending", "lastPhaseTransitionTime": ctx.now}
         _default(obj)
-        protect(obj, _PROTECTION)
+        if ctx.admits("StorageObjectInUseProtection"):
+            protect(obj, _PROTECTION)
 
     def validate_create(self, obj: JSON, ctx: Context) -> Errors:
         return super().validate_create(obj, ctx) + _validate(obj["spec"])

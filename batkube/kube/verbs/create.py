@@ -87,7 +87,7 @@ def admit_to_namespace(api: Api, resource: ResourceType, namespace: str, name: s
     """Nothing is created in a namespace that does not exist or is being deleted (admission plugin
     NamespaceLifecycle).
     """
-    if not namespace or not resource.namespaced:
+    if not namespace or not resource.namespaced or "NamespaceLifecycle" in api.disabled_admission:
         return
     found = api.store.get(NAMESPACES, "", namespace)
     if found is None:

@@ -1,0 +1,98 @@
+"""What the API server does and knows from its start: admission plugins, custom resources."""
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import httpx
+import pytest
+
+from batkube.definitions import DefinitionError, define_all
+from batkube.kube.server import ApiServer
+from tests.run.conftest import Batkube, environment
+from tests.run.test_serve import PLATFORM, WORKLOAD, Serve
+
+DEFINITION = """\
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: NAMEs.example.com}
+spec:
+  group: example.com
+  scope: Namespaced
+  names: {plural: NAMEs, singular: NAME, kind: KIND}
+  versions:
+  - {name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object}}}
+"""
+
+
+def definition(kind: str) -> str:
+    return DEFINITION.replace("NAME", kind.lower()).replace("KIND", kind)
+
+
+def test_serve_without_a_plugin_and_with_custom_resources(tmp_path: Path, free_port: Callable[[], int]) -> None:
+    (tmp_path / "two.yaml").write_text(f"---\n{definition('Gang')}---\n{definition('Queue')}")
+    words = ["--api-only", "--disable-admission-plugins=TaintNodesByCondition,Priority"]
+    serve = Serve(tmp_path / "out", [*words, "--crd", str(tmp_path / "two.yaml")], free_port)
+    try:
+        assert httpx.get(f"{serve.url}/apis/example.com/v1/namespaces/default/gangs").json()["kind"] == "GangList"
+        assert httpx.get(f"{serve.url}/apis/example.com/v1/queues").json()["items"] == []
+        node = httpx.post(f"{serve.url}/api/v1/nodes", json={"metadata": {"name": "n"}}).json()
+        assert "taints" not in node["spec"]
+    finally:
+        serve.process.terminate()
+        serve.process.communicate(timeout=30)
+
+
+def test_run_with_a_folder_of_custom_resources(tmp_path: Path, batkube: Batkube) -> None:
+    (tmp_path / "crds").mkdir()
+    (tmp_path / "crds" / "gangs.yml").write_text(definition("Gang"))
+    (tmp_path / "crds" / "notes.txt").write_text("no definition")
+    words = ["-p", PLATFORM, "-w", WORKLOAD, "--crd", tmp_path / "crds"]
+    assert batkube(*words, "--disable-admission-plugins", "DefaultTolerationSeconds").exit_code == 0
+
+
+def test_custom_resources_outlive_a_simulation(tmp_path: Path) -> None:
+    server = ApiServer(now=lambda: 0.0)
+    (tmp_path / "gangs.json").write_text(json.dumps({"kind": "List", "apiVersion": "v1", "items": []}))
+    (tmp_path / "gangs.yaml").write_text(definition("Gang"))
+    define_all(server, [tmp_path])
+    server.create("gangs.example.com", {"metadata": {"name": "g"}})
+    server.reset()
+    assert server.list("gangs.example.com") == []
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        (f"{definition('Gang')}---\n\nkind: Pod\napiVersion: v1\n", "line 12: expected a Custom.*, not a Pod of v1"),
+        ("a: [1\n", "line 2: no YAML: "),
+        ("just words\n", "line 1: expected a CustomResourceDefinition, found no object"),
+        (definition("Gang").replace("/v1\n", "/v1beta1\n"), "not a CustomResourceDefinition of .*v1beta1"),
+        (definition("Gang").replace("scope: Namespaced", "scope: World"), "line 1: .*spec.scope: Unsupported value"),
+        (f"{definition('Gang')}---\n{definition('Gang')}", "line 11: .*already exists"),
+    ],
+)
+def test_a_bad_definition_is_told_with_its_place(tmp_path: Path, text: str, complaint: str) -> None:
+    file = tmp_path / "bad.yaml"
+    file.write_text(text)
+    with pytest.raises(DefinitionError, match=f"bad.yaml, {complaint}" if complaint.startswith("line") else complaint):
+        define_all(ApiServer(now=lambda: 0.0), [file])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        (["serve", "--api-only", "--port", "0", "--crd", "nowhere"], "nowhere: No such file"),
+        (["serve", "--api-only", "--port", "0", "--disable-admission-plugins=Foo"], "has no plugin 'Foo'"),
+        (["run", "-p", str(PLATFORM), "-w", str(WORKLOAD), "--enable-admission-plugins=Foo"], "has no plugin 'Foo'"),
+        (["run", "-p", str(PLATFORM), "-w", str(WORKLOAD), "--crd", "nowhere"], "nowhere: No such file"),
+    ],
+)
+def test_bad_options_end_with_2(tmp_path: Path, arguments: list[str], complaint: str) -> None:
+    words = [sys.executable, "-m", "batkube", *arguments, "-o", str(tmp_path / "out")]
+    done = subprocess.run(words, capture_output=True, text=True, timeout=60, env=environment())
+    assert done.returncode == 2
+    assert complaint in " ".join(done.stderr.split())
+    assert len(done.stderr.splitlines()) <= 2
