@@ -54,7 +54,7 @@ class Simulation:
         self.cluster = Cluster(server, time, platform)
         self.control = JobControl(server, time, events, self.cluster)
         self.gangs = Gangs(self.control, time, events)
-        self.stages = PodStages(startup, self.control, self.cluster, time, freed=self.gangs.resume)
+        self.stages = PodStages(startup, self.control, self.cluster, time, events, freed=self.gangs.resume)
         self._server = server
         self._events = events
         self._scheduler_name = scheduler_name

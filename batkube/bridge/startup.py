@@ -17,6 +17,7 @@ from batkube.bridge.job_control import JobControl
 from batkube.bridge.jobs import Job
 from batkube.bridge.kubelet_events import Told
 from batkube.bridge.time import SimulatedTime, whole_microseconds
+from batkube.results.events import EventLog
 from batkube.results.pods import PodStageTimes
 from batkube.startup.errors import StartupError
 from batkube.startup.model import PodDelays, StartupModel
@@ -87,12 +88,14 @@ class PodStages:
         control: JobControl,
         cluster: Cluster,
         time: SimulatedTime,
+        events: EventLog,
         freed: Callable[[], object],
     ) -> None:
         self._startup = startup
         self._control = control
         self._kubelet = cluster.kubelet
         self._time = time
+        self._events = events
         self._freed = freed
         self._turns = _Plan()
         """Starts and ends: the simulation stops at them."""
@@ -136,6 +139,7 @@ class PodStages:
         self._turns.add(created + delays.started, partial(self._started, job, pod), holds)
 
     def _started(self, job: Job, pod: str) -> None:
+        self._events.write(self._time.now, "pod_started", pod=pod)
         self._control.start_pod(pod)
         self._kubelet.tell(pod, Told.STARTED, self._time.now)
         if all(self._control.pods[name].starting_time is not None for name in job.pods):
@@ -157,5 +161,6 @@ class PodStages:
             self._turns.add(date, partial(self._ended, job, pod, date), lambda: True)
 
     def _ended(self, job: Job, pod: str, date: float) -> None:
+        self._events.write(self._time.now, "pod_ended", pod=pod)
         self._control.end_pod(job, pod, date)
         self._freed()
