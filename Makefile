@@ -17,7 +17,7 @@ BIN := $(abspath $(or $(BATKUBE_TOOLS),$(CACHE)/batkube)/bin)
 PIP_INSTALL := .venv/bin/python -m pip install --quiet --no-compile --disable-pip-version-check
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help run test lint conformance conformance-record bench wheels tools control-plane clean
+.PHONY: help run test lint conformance conformance-record bench fidelity wheels tools control-plane clean
 .DEFAULT_GOAL := help
 
 help:  ## Show this list
@@ -50,6 +50,10 @@ bench: .venv/dev control-plane  ## Measure batkube, and kube-apiserver with etcd
 wheels: .venv/dev  ## Build the wheel for all platforms, and the one for this platform that needs no C compiler, into dist
 	.venv/bin/python -m hatchling build -t wheel
 	BATKUBE_BUILD_HELPER=1 .venv/bin/python -m hatchling build -t wheel
+
+fidelity: .venv/dev try-tools  ## Repeat the published runs of a real cluster, where their data is
+	.venv/bin/python benchmarks/fidelity.py --keep $(OUT)/fidelity
+	.venv/bin/python benchmarks/backoff_queue.py $(OUT)/fidelity/startup.yaml
 
 clean:  ## Remove what was made here (not the programs in the cache)
 	rm -rf .venv .mypy_cache .pytest_cache .ruff_cache .hypothesis build dist $(OUT)

@@ -6,10 +6,15 @@ from typing import Any
 
 import pytest
 
+from batkube.batsim.external_events import ExternalEvent
+from batkube.batsim.platform import read_platform
+from batkube.batsim.workload import parse_workload
 from batkube.bridge.errors import InputError
 from batkube.bridge.jobs import JobState
 from batkube.bridge.startup import Startup
 from batkube.results.pods import PodRecord
+from batkube.simulator.embedded import EmbeddedSimulator
+from batkube.simulator.options import Options
 from batkube.startup.model import StartupModel
 from tests.bridge.world import World, delays, first_fit
 
@@ -179,3 +184,23 @@ async def test_a_pod_that_its_trace_does_not_know_ends_the_run(tmp_path: Path) -
     stages = {"pulled": {"trace": {"file": str(tmp_path / "trace.csv"), "column": "pull"}}}
     with pytest.raises(InputError, match=r"trace\.csv: no row has job_id a, which needs its pull"):
         await world(tmp_path, 1, delays({"id": "a"}), stages).run(first_fit)
+
+
+async def test_a_job_whose_node_is_lost_while_it_starts_gets_new_pods(tmp_path: Path) -> None:
+    workload = delays({"id": "a"})
+    cluster = world(tmp_path, 2, workload)
+    outage = ExternalEvent(timestamp=1.0, type="machine_unavailable", hosts=(0,), raw={})
+    cluster.simulator = EmbeddedSimulator(
+        read_platform(tmp_path / "platform.xml"),
+        [parse_workload({"nb_res": 1, **workload})],
+        Options(external_events=(outage,)),
+    )
+
+    async def schedule(world: World) -> None:
+        for pod in world.waiting():
+            node = "h0" if world.time.now == 0 else "h1"
+            assert (await world.bind(pod["metadata"]["name"], node)).status_code == 201
+
+    await cluster.run(schedule)
+    assert pods(cluster)["w0-a"].node == "h1"
+    assert job_times(cluster) == {"a": (3.0, 13.0)}
