@@ -78,6 +78,13 @@ class IdleOracle:
             raise ValueError(f"process {pid} cannot observe itself")
         self._tree.add(pid)
 
+    def adopt(self, pid: int) -> bool:
+        """Observe ``pid`` as well, which one of the processes has started; whether it was not observed before.
+
+        Descendants are found by themselves, but for those whose parent ended before it was looked at.
+        """
+        return self._tree.adopt(pid)
+
     def remove(self, pid: int) -> None:
         """Forget the process ``pid`` and its descendants."""
         self._tree.remove(pid)

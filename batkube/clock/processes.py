@@ -64,6 +64,10 @@ class ProcessTree:
         self.roots.add(pid)
         self._follow(pid)
 
+    def adopt(self, pid: int) -> bool:
+        """Observe ``pid`` as if one of the processes had started it; whether it was not observed before."""
+        return pid not in self.processes and self._follow(pid)
+
     def remove(self, pid: int) -> None:
         """Do not observe ``pid`` any more, nor what only it has started."""
         self.roots.discard(pid)

@@ -50,6 +50,7 @@ class SimulatedClock:
         self._limit: int | None = None
         self._poke_again = False
         self._helpers: list[Helper] = []
+        self._births: dict[Helper, int] = {}
 
     def take_over(self, helper: Helper) -> None:
         """From now on end the waits of the helper's processes when they are due. It is closed with the clock."""
@@ -84,10 +85,11 @@ class SimulatedClock:
         nudge = _Nudge(self, start)
         while True:
             left = None if timeout is None else start + timeout - time.monotonic()
-            stops = self._stops()
+            stops = self._tell()
             verdict = await self._oracle.at_rest(timeout=left, meanwhile=nudge)
-            if verdict.idle and self._stops() != stops:
+            if verdict.idle and self._tell() != stops:
                 # A helper had to do with its processes meanwhile: the end of a child may be on its way to the parent.
+                # Or it has processes that were not looked at.
                 if timeout is None or time.monotonic() < start + timeout:
                     continue
                 return not_idle("held", "a process is being held by the helper that takes over waits")
@@ -115,8 +117,18 @@ class SimulatedClock:
         for helper in self._helpers:
             helper.wake()
 
-    def _stops(self) -> list[int]:
-        return [helper.tell().stops for helper in self._helpers]
+    def _tell(self) -> list[int]:
+        """How many stops each helper has handled. Processes that it has come to know are observed from now on."""
+        stops = []
+        for helper in self._helpers:
+            told = helper.tell()
+            if told.births != self._births.get(helper):
+                self._births[helper] = told.births
+                # Most are found as children of others; not those whose parent ended before it was looked at.
+                for pid in helper.processes():
+                    self._oracle.adopt(pid)
+            stops.append(told.stops + told.births)
+        return stops
 
     def _elapsed(self) -> int:
         return self.page.monotonic - self._start

@@ -25,9 +25,11 @@ class Waits(NamedTuple):
     """The earliest, simulated CLOCK_MONOTONIC in nanoseconds; -1: none."""
     stops: int
     """Stops of processes handled so far."""
+    births: int
+    """Processes that there have been so far."""
 
 
-GONE = Waits(0, 0, -1, -1)
+GONE = Waits(0, 0, -1, -1, -1)
 
 
 class Helper:
@@ -75,13 +77,25 @@ class Helper:
                 os.close(fd)
         self.ready = self.tells_ready = -1
 
+    def processes(self) -> list[int]:
+        """Those that it holds, also those whose parent has ended."""
+        return self._answer(b"P")
+
     def _ask(self, question: bytes) -> Waits:
+        numbers = self._answer(question)
+        return Waits(*numbers) if len(numbers) == 5 else GONE
+
+    def _answer(self, question: bytes) -> list[int]:
+        """A line of numbers; nothing where the helper has ended."""
         try:
             self._ours.sendall(question)
-            words = self._ours.recv(256).split()
+            line = self._ours.recv(65536)
+            while line and not line.endswith(b"\n"):
+                more = self._ours.recv(65536)
+                line = line + more if more else b""
         except OSError:
-            return GONE
-        return Waits(*map(int, words)) if len(words) == 4 else GONE
+            return []
+        return [int(word) for word in line.split()]
 
 
 def program() -> Path:

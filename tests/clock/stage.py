@@ -5,6 +5,7 @@ from pathlib import Path
 
 from batkube.clock.launch import launch
 from batkube.clock.oracle import IdleOracle
+from batkube.clock.process import Process
 from batkube.clock.simulated import SimulatedClock
 
 EPOCH = 1_577_836_800.0  # 2020-01-01T00:00:00Z
@@ -31,6 +32,7 @@ class Stage:
         self.clock = SimulatedClock(EPOCH, self.oracle)
         self.out = out
         self.jumps: list[float] = []
+        self.process: Process | None = None
 
     async def start(self, *command: str) -> int:
         with self.out.open("wb") as file:
@@ -38,17 +40,19 @@ class Stage:
         self.oracle.add(self.process.pid)
         return self.process.pid
 
-    async def play(self, *command: str) -> list[str]:
-        """Run to the end, from deadline to deadline; the lines printed."""
+    async def play(self, *command: str, apart: float = 0.0) -> list[str]:
+        """Run to the end, from deadline to deadline, at least so many seconds ``apart``; the lines printed."""
         await self.start(*command)
-        for _ in range(200):
+        for _ in range(400):
             verdict = await self.clock.at_rest(timeout=30)
             if verdict.gone:
+                assert self.process is not None
                 assert await self.process.wait() == 0, self.lines()
                 return self.lines()
             assert verdict.idle, verdict.reason
             deadline = self.clock.next_deadline()
             assert deadline is not None, self.lines()
+            deadline = max(deadline, self.clock.now + apart)
             self.jumps.append(deadline)
             self.clock.set(deadline)
         raise AssertionError(self.lines())
@@ -57,7 +61,8 @@ class Stage:
         return self.out.read_text().splitlines()
 
     async def close(self) -> None:
-        self.process.kill()
-        await self.process.wait()
+        if self.process is not None:
+            self.process.kill()
+            await self.process.wait()
         self.oracle.close()
         self.clock.close()

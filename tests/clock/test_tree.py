@@ -78,6 +78,19 @@ async def test_go_programs_too(stage: Stage, go_program: GoProgram) -> None:
     }  # fmt: skip
 
 
+async def test_a_process_whose_parent_has_ended_is_observed(stage: Stage) -> None:
+    """Daemons are made like this: no living process that is observed has started it."""
+    code = "import os, time; print(os.getpid(), flush=True); time.sleep(5)"
+    await stage.start("/bin/sh", "-c", f"""for n in 1 2 3; do ('{sys.executable}' -S -c "{code}" &); done; sleep 50""")
+    assert (await stage.clock.at_rest(timeout=20)).idle
+    orphans = {int(pid) for pid in stage.lines()}
+    assert len(orphans) == 3
+    assert orphans < {thread.pid for thread in stage.oracle.threads()}
+    deadline = stage.clock.next_deadline()
+    assert deadline is not None
+    assert deadline < 6
+
+
 async def test_the_next_deadline_is_the_earliest_of_all_processes(stage: Stage) -> None:
     await stage.start("/bin/sh", "-c", "sleep 500 & sleep 300 & sleep 400")
     until_started = 0
@@ -120,4 +133,5 @@ async def test_exit_codes_come_through(stage: Stage) -> None:
     await stage.start("/bin/sh", "-c", "sleep 1; exit 7")
     await stage.clock.at_rest(timeout=20)
     stage.clock.set(2.0)
+    assert stage.process is not None
     assert await stage.process.wait() == 7

@@ -7,11 +7,13 @@
  * a timeout or arm a timer, so that no other call is slowed. The timeout is taken out of the call and kept here as a deadline on the
  * simulated clock; when that has passed it, the call is ended as a time-out would end it.
  *
- * The controller sends one byte and gets one line, "ENDED WAITING DEADLINE STOPS\n":
+ * The controller sends one byte and gets one line, "ENDED WAITING DEADLINE STOPS BIRTHS\n":
  *   W  end the waits that are due
  *   Q  only tell
+ *   P  gets "PID PID ...\n" instead: the processes that are held, also those whose parent has ended
  * WAITING counts the waits that go on, DEADLINE is the earliest of theirs (simulated CLOCK_MONOTONIC in ns, or -1), and
- * STOPS how many stops of processes were handled: all that had happened before the question.
+ * STOPS how many stops of processes were handled: all that had happened before the question. BIRTHS is how many processes
+ * there have been.
  * When the controller closes its end, all the processes are killed. READY_FD gets '1' when the program's image has the
  * clock, '0' when it could not be given one.
  *
@@ -83,12 +85,13 @@ static void on_call_end(struct task *task)
     deliver_held_back(tid);
 }
 
-/* A new thread or process is to stop where that which made it does. */
-static void on_birth(struct task *parent)
+/* It is known from now on, also before it first stops; it stops where that which made it does. */
+static void on_birth(const struct task *parent)
 {
     unsigned long child = 0;
-    if (parent->sockets_stop && ptrace(PTRACE_GETEVENTMSG, parent->tid, 0, &child) == 0 && child)
-        find_task((pid_t)child)->sockets_stop = 1;
+    int sockets_stop = parent->sockets_stop;
+    if (ptrace(PTRACE_GETEVENTMSG, parent->tid, 0, &child) == 0 && child && kill((pid_t)child, 0) == 0)
+        find_task((pid_t)child)->sockets_stop |= sockets_stop;
 }
 
 static void handle(pid_t tid, int status)
@@ -124,8 +127,30 @@ static void handle(pid_t tid, int status)
     }
 }
 
+static void tell_processes(void)
+{
+    char line[65536];
+    size_t length = 0;
+    for (int i = task_count - 1; i >= 0; i--) {
+        pid_t tid = tasks[i].tid;
+        if (tid != tasks[i].process)
+            continue;
+        if (kill(tid, 0) < 0)
+            drop_task(tid);
+        else if (length < sizeof line - 16)
+            length += (size_t)snprintf(line + length, 16, "%d ", tid);
+    }
+    line[length++] = '\n';
+    if (write(control_fd, line, length) < 0)
+        _exit(0);
+}
+
 static void answer(char question)
 {
+    if (question == 'P') {
+        tell_processes();
+        return;
+    }
     int64_t now = now_ns(MONOTONIC), next = NEVER;
     int ended = 0, waiting = 0;
     if (question == 'W')
@@ -150,7 +175,7 @@ static void answer(char question)
         if (others[i] != NEVER && (next == NEVER || others[i] < next))
             next = others[i];
     char line[128];
-    int length = snprintf(line, sizeof line, "%d %d %lld %lu\n", ended, waiting, (long long)next, stops);
+    int length = snprintf(line, sizeof line, "%d %d %lld %lu %lu\n", ended, waiting, (long long)next, stops, births);
     if (write(control_fd, line, length) < 0)
         _exit(0);
 }

@@ -8,6 +8,7 @@
 
 struct task *tasks;
 int task_count;
+unsigned long births;
 static int task_room;
 
 void die(const char *what)
@@ -64,6 +65,7 @@ struct task *find_task(pid_t tid)
     tasks[task_count].tid = tid;
     tasks[task_count].process = tid;
     read_status(tid, "Tgid: %d", &tasks[task_count].process);
+    births += tasks[task_count].process == tid;
     return &tasks[task_count++];
 }
 

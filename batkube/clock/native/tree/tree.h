@@ -51,6 +51,7 @@ struct task {
 };
 extern struct task *tasks;
 extern int task_count;
+extern unsigned long births; /* processes among them so far */
 
 void die(const char *what) __attribute__((noreturn));
 /* Room for one element more in an array that is zeroed as it grows. */
