@@ -54,8 +54,8 @@ class StepLoop:
         """
         simulation, pace = self._simulation, self._pace
         pace.begin()
-        await self._rest.start()
         try:
+            await self._rest.start()
             while not simulation.over:
                 message = first or await self._simulator.receive()
                 first = None

@@ -267,3 +267,25 @@ async def _until_end(reader: asyncio.StreamReader) -> bytes:
         pieces.append(piece)
         if not piece or piece.endswith(b"0\r\n\r\n"):
             return b"".join(pieces)
+
+
+async def test_no_watch_ends_by_its_timeout_while_time_stands(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("batkube.kube.endpoint.STANDING_SECONDS", 0.05)
+    asked = 0
+
+    def stands() -> bool:
+        nonlocal asked
+        asked += 1
+        return asked < 4
+
+    server = ApiServer(now=lambda: 0.0, time_stands=stands)
+    await server.start()
+    try:
+        async with (
+            httpx.AsyncClient(base_url=server.url) as client,
+            watching(client, CONFIGMAPS, timeoutSeconds=1) as stream,
+        ):
+            assert await stream.rest() == []
+            assert asked == 4
+    finally:
+        await server.stop()
