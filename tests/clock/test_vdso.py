@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from batkube.clock.elf import dynamic_symbols
-from batkube.clock.native.build import build, compiler
+from batkube.clock.native.build import IMAGE_BY, build, compiler
 from batkube.clock.page import SIZE, ClockPage
 from batkube.clock.vdso import IMAGE
 
@@ -103,3 +103,13 @@ def test_the_image_built_anew_offers_the_same_without_relocations(built: Path) -
     for image in (built, IMAGE):
         told = subprocess.run(["readelf", "-r", image], capture_output=True, text=True)
         assert "no relocations" in told.stdout
+
+
+def test_the_image_is_what_its_compiler_makes_of_the_source(built: Path) -> None:
+    command = compiler()
+    assert command is not None
+    version = subprocess.run([command, "--version"], capture_output=True, text=True).stdout.splitlines()[0]
+    # The first word is what the program is called by.
+    if version.split()[1:] != IMAGE_BY.split()[1:]:
+        pytest.skip(f"the image is by {IMAGE_BY}, this is {version}")
+    assert built.read_bytes() == IMAGE.read_bytes()

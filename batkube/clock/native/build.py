@@ -14,6 +14,8 @@ from pathlib import Path
 
 HERE = Path(__file__).parent
 IMAGE = HERE / "vdso-x86_64.so"
+IMAGE_BY = "gcc (Debian 12.2.0-14+deb12u1) 12.2.0"
+"""The compiler that made the image: another one makes other bytes, which do the same."""
 HELPER = HERE / "tree-x86_64"
 """The helper of tree mode, where the package brings it: wheels for platforms do."""
 HELPER_SOURCES = [HERE / "clock_page.h", *sorted((HERE / "tree").glob("*.[ch]"))]

@@ -6,6 +6,7 @@
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/timerfd.h>
 #include <time.h>
 #include <unistd.h>
@@ -23,9 +24,21 @@ static struct timerfd *timerfds;
 static int timerfd_count, timerfd_room;
 
 /* ---------------------------------------------------------------- one open file or another */
-static int same_file(pid_t process, int theirs, int ours)
+static int is_timerfd(pid_t process, int theirs)
 {
-    return syscall(SYS_kcmp, getpid(), process, KCMP_FILE, (long)ours, (long)theirs) == 0;
+    char path[64], target[64];
+    snprintf(path, sizeof path, "/proc/%d/fd/%d", process, theirs);
+    ssize_t length = readlink(path, target, sizeof target - 1);
+    target[length < 0 ? 0 : length] = 0;
+    return !strcmp(target, "anon_inode:[timerfd]");
+}
+
+static int same_file(const struct timerfd *timer, pid_t process, int theirs)
+{
+    long order = syscall(SYS_kcmp, getpid(), process, KCMP_FILE, (long)timer->ours, (long)theirs);
+    if (order < 0 && errno == ENOSYS) /* a kernel without CONFIG_KCMP: a copy is taken for another */
+        return process == timer->process && theirs == timer->theirs && is_timerfd(process, theirs);
+    return order == 0;
 }
 
 static int has_open(pid_t process, struct timerfd *timer)
@@ -35,7 +48,7 @@ static int has_open(pid_t process, struct timerfd *timer)
     DIR *folder = opendir(path);
     struct dirent *entry;
     while (folder && (entry = readdir(folder)))
-        if (entry->d_name[0] != '.' && same_file(process, atoi(entry->d_name), timer->ours)) {
+        if (entry->d_name[0] != '.' && same_file(timer, process, atoi(entry->d_name))) {
             timer->process = process;
             timer->theirs = atoi(entry->d_name);
             closedir(folder);
@@ -48,7 +61,7 @@ static int has_open(pid_t process, struct timerfd *timer)
 
 static int is_open_somewhere(struct timerfd *timer)
 {
-    if (same_file(timer->process, timer->theirs, timer->ours))
+    if (same_file(timer, timer->process, timer->theirs))
         return 1;
     for (int i = 0; i < task_count; i++)
         if (tasks[i].tid == tasks[i].process && has_open(tasks[i].process, timer))
@@ -103,7 +116,7 @@ static struct timerfd *find_timerfd(pid_t process, int theirs)
 {
     struct itimerspec ignored;
     for (int i = 0; i < timerfd_count; i++)
-        if (same_file(process, theirs, timerfds[i].ours))
+        if (same_file(&timerfds[i], process, theirs))
             return &timerfds[i];
     int ours = their_file(process, theirs);
     if (ours < 0 || timerfd_gettime(ours, &ignored) < 0) {
