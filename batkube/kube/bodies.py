@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterator
 from math import isfinite
 from typing import Any
@@ -18,6 +19,9 @@ from .status import ApiError, FieldError, quote
 JSON = dict[str, Any]
 
 MAX_BODY = 3 * 1024 * 1024  # bytes, as the real server's limit for resource requests
+MAX_ITEMS = 50_000  # in all lists of a body together; etcd's limit of 1.5 MB leaves the real server hardly more
+MAX_DEPTH = 200  # of values within values; orjson writes 254, and there are lists and tables around objects
+MAX_YAML = 1024 * 1024  # bytes; YAML takes ten times as long to read as JSON
 _MAX_EXPANDED = 1_000_000  # nodes of a YAML document, aliases written out
 _SHOWN = 64  # bytes of a body that an error shows
 _DELETE_OPTIONS = "DeleteOptions"
@@ -47,6 +51,7 @@ def decode(
         raise ApiError.unsupported_media_type(SERVED)
     if parsed is None:
         parsed = {}
+    _check_extent(parsed, data)
     if not isinstance(parsed, dict):
         what = "array" if isinstance(parsed, list) else "string" if isinstance(parsed, str) else "number"
         raise _unrecognised(wanted, data, f"json: cannot unmarshal {what} into Go value of type struct")
@@ -82,6 +87,34 @@ def with_type_meta(parsed: JSON, data: bytes, kind: str, api_version: str, custo
     return {**parsed, "kind": kind, "apiVersion": api_version}
 
 
+def _check_extent(document: Any, data: bytes) -> None:
+    """413 for a document whose lists have so many items that checking each would hold up all others, 400 for one so
+    deep that it could not be written again.
+    """
+    if len(data) < 2 * MAX_ITEMS and data.count(b"{") + data.count(b"[") <= MAX_DEPTH and data.count(b"\n") < MAX_DEPTH:
+        return  # an item has a byte at least, and a comma
+    check_extent(document)
+
+
+def check_extent(document: Any) -> None:
+    """The same for what became of a document."""
+    depth, count, level = 0, 0, [document]
+    while level:
+        depth += 1
+        if depth > MAX_DEPTH:
+            raise ApiError.bad_request(f"json: exceeded max depth of {MAX_DEPTH}")
+        below: list[Any] = []
+        for value in level:
+            if isinstance(value, list):
+                count += len(value)
+                below += value
+            elif isinstance(value, dict):
+                below += value.values()
+            if count > MAX_ITEMS:
+                raise ApiError.too_many_items(MAX_ITEMS)
+        level = [value for value in below if isinstance(value, dict | list)]
+
+
 def _keys(data: bytes) -> int:
     """How many keys there seem to be: where one stands twice, there are more in what was sent than in what was read."""
     return data.count(b'":')
@@ -94,8 +127,8 @@ def _check_duplicates(data: bytes, kind: str, api_version: str, validation: str,
     def pairs(items: list[tuple[str, Any]]) -> JSON:
         result = dict(items)
         if len(result) < len(items):
-            keys = [key for key, _ in items]
-            found.extend(f"duplicate field {quote(key)}" for key in result if keys.count(key) > 1)
+            times = Counter(key for key, _ in items)
+            found.extend(f"duplicate field {quote(key)}" for key in result if times[key] > 1)
         return result
 
     json.loads(data, object_pairs_hook=pairs)
@@ -150,11 +183,14 @@ def _check_delete_options(options: JSON) -> None:
 def decode_patch(data: bytes, is_yaml: bool) -> Any:
     """The document of a patch. 400 where it is malformed."""
     if is_yaml:
-        return _yaml(data, "patch")
-    try:
-        return orjson.loads(data)
-    except orjson.JSONDecodeError as error:
-        raise ApiError.bad_request(f"error decoding patch: {error}") from None
+        document = _yaml(data, "patch")
+    else:
+        try:
+            document = orjson.loads(data)
+        except orjson.JSONDecodeError as error:
+            raise ApiError.bad_request(f"error decoding patch: {error}") from None
+    _check_extent(document, data)
+    return document
 
 
 def _protobuf(data: bytes, kind: str) -> JSON:
@@ -207,7 +243,7 @@ def _no_constant(name: str) -> Any:
     raise ValueError(f"invalid character '{name[0]}' looking for beginning of value")
 
 
-class _Loader(yaml.SafeLoader):
+class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
     """YAML as sigs.k8s.io/yaml reads it: dates stay text."""
 
 
@@ -248,6 +284,10 @@ def documents(data: bytes) -> Iterator[tuple[int, Any]]:
 
 def _yaml(data: bytes, kind: str) -> Any:
     """The first document."""
+    if len(data) > MAX_YAML:
+        if data.startswith(b"{"):  # kubectl applies JSON under this name
+            return _json(data, kind)
+        raise ApiError.request_too_large(MAX_YAML)
     try:
         loader = _Loader(data)
         if not loader.check_node():

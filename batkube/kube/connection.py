@@ -22,6 +22,7 @@ _START = 64  # bytes of a request that tell whether it is one
 _METHOD = re.compile(rb"[A-Z]{1,32} /[!-~]*")
 
 MAX_HEAD = 1 << 20  # bytes of request line and headers, as Go's net/http
+LINGER = 0.5  # real seconds; closing at once would reset the connection, and the answer would be lost with it
 SHORT_BODY = 1 << 18  # bytes; what is larger goes the long way, which takes it in pieces
 
 
@@ -48,6 +49,7 @@ class Connection(HttpToolsProtocol):
         self._answering = answering
         self._start = b""  # of what came last
         self._head: int | None = None  # bytes so far of a head that is not complete
+        self._deaf = False  # refused; what still comes is read and thrown away
         self._body: bytes | None = None  # so far, of a request that goes the short way
         self._certified: User | None = None  # whom the client's certificate names
 
@@ -66,6 +68,8 @@ class Connection(HttpToolsProtocol):
 
     def data_received(self, data: bytes) -> None:
         """Bytes from the client."""
+        if self._deaf:
+            return
         self._start = data[:_START]
         super().data_received(data)
         if self._head is not None:
@@ -117,7 +121,10 @@ class Connection(HttpToolsProtocol):
         answer = answer_error(error)
         answer.headers.append((b"connection", b"close"))
         self._write(answer)
-        self.transport.close()
+        self._deaf = True
+        if self.transport.can_write_eof():
+            self.transport.write_eof()
+        self.loop.call_later(LINGER, self.transport.close)
 
     def _write(self, answer: Answer) -> None:
         parts = [STATUS_LINE[answer.code]]

@@ -12,6 +12,7 @@ from functools import lru_cache, total_ordering
 
 DECIMAL, BINARY, EXPONENT = "DecimalSI", "BinarySI", "DecimalExponent"
 
+_LONGEST = 1000  # characters; more digits than Python would read
 _PATTERN = re.compile(r"([+-]?)0*([0-9]*)(?:(\.)([0-9]*))?([eEinumkKMGTP]*[-+]?[0-9]*)", re.ASCII)
 _DECIMAL_SUFFIXES = {"n": -9, "u": -6, "m": -3, "": 0, "k": 3, "M": 6, "G": 9, "T": 12, "P": 15, "E": 18}
 _BINARY_SUFFIXES = {"Ki": 10, "Mi": 20, "Gi": 30, "Ti": 40, "Pi": 50, "Ei": 60}
@@ -103,6 +104,8 @@ def milli(text: str) -> str:
 @lru_cache(maxsize=8192)
 def _parse(text: str) -> Quantity:
     text = text.strip(" \t\n\v\f\r")
+    if len(text) > _LONGEST:
+        raise QuantityError(FORMAT_WRONG)
     found = _PATTERN.fullmatch(text)
     if found is None or not text:
         raise QuantityError(FORMAT_WRONG)

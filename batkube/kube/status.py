@@ -16,6 +16,8 @@ from typing import Any
 
 JSON = dict[str, Any]
 
+MAX_CAUSES = 1_000  # that one Status tells
+
 _TITLES = {
     "FieldValueNotFound": "Not found",
     "FieldValueRequired": "Required value",
@@ -218,13 +220,19 @@ class ApiError(Exception):
         return cls(413, "RequestEntityTooLarge", message)
 
     @classmethod
+    def too_many_items(cls, limit: int) -> ApiError:
+        message = f"Request entity too large: limit is {limit} items in all lists together"
+        return cls(413, "RequestEntityTooLarge", message)
+
+    @classmethod
     def unsupported_media_type(cls, accepted: Sequence[str]) -> ApiError:
         message = "the body of the request was in an unknown format - accepted media types include: "
         return cls(415, "UnsupportedMediaType", message + ", ".join(accepted))
 
     @classmethod
     def invalid(cls, kind: str, name: str, errors: Sequence[FieldError]) -> ApiError:
-        """422: the object breaks its kind's rules; `errors` says which."""
+        """422: the object breaks its kind's rules; `errors` says which, of very many the first."""
+        errors = errors[:MAX_CAUSES]
         texts = list(dict.fromkeys(str(error) for error in errors))
         message = f"{kind} {quote(name)} is invalid"
         if texts:

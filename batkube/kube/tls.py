@@ -113,6 +113,10 @@ class TlsLayer(asyncio.Protocol, asyncio.Transport):
             self._tcp.resume_reading()
             asyncio.get_running_loop().call_soon(self._read)
 
+    def can_write_eof(self) -> bool:
+        """TLS has no half-closed connections."""
+        return False
+
     def is_closing(self) -> bool:
         """Nothing more can be written."""
         return self._tcp.is_closing()

@@ -17,6 +17,7 @@ from ..status import ApiError
 JSON = dict[str, Any]
 
 MAX_OPERATIONS = 10_000
+MAX_COPIED = 3 * 1024 * 1024  # bytes of JSON, by all `copy` of a patch (k8s.io/apiserver, JSONPatchMaxCopyBytes)
 _INDEX = re.compile(r"[+-]?[0-9]+", re.ASCII)
 _REFUSED = "the server rejected our request due to an error in our request"
 _ABSENT: Any = object()
@@ -43,8 +44,13 @@ def apply(obj: JSON, patch: Any) -> JSON:
         message = f"The allowed maximum operations in a JSON patch is {MAX_OPERATIONS}, got {len(patch)}"
         raise ApiError(413, "RequestEntityTooLarge", message)
     document: Any = obj
+    copied = 0
     for operation in patch:
         try:
+            if operation.get("op") == "copy":
+                copied += _size(_get(*_holder(document, _pointer(operation, "from"))))
+                if copied > MAX_COPIED:
+                    raise _Failed
             document = _apply_one(document, operation)
         except _Failed:
             raise ApiError.unprocessable(_REFUSED) from None
@@ -75,6 +81,13 @@ def _apply_one(document: Any, operation: JSON) -> Any:
             document = _changed(document, source, _remove)
         return _changed(document, path, lambda holder, key: _add(holder, key, moved))
     raise _Failed
+
+
+def _size(value: Any) -> int:
+    try:
+        return len(orjson.dumps(value))
+    except TypeError:  # too deep to be written
+        raise _Failed from None
 
 
 def _pointer(operation: JSON, name: str) -> str:

@@ -57,7 +57,9 @@ def accepted_types(resource: ResourceType) -> tuple[str, ...]:
 def apply_patch(patch: Patch, obj: JSON, resource: ResourceType) -> JSON:
     """The object with the patch applied."""
     if patch.kind == JSON_PATCH:
-        return json_patch.apply(obj, patch.document)
+        patched = json_patch.apply(obj, patch.document)
+        bodies.check_extent(patched)  # many small operations make a deep document
+        return patched
     if patch.kind in (MERGE_PATCH, APPLY_PATCH):  # applied to an action's own object, a Scale
         return merge_patch.apply(obj, patch.document)
     return strategic_merge.apply(obj, patch.document, resource)
