@@ -20,6 +20,7 @@ from batkube.settings import (
     DEFAULT_PATIENCE,
     DEFAULT_PATIENCE_AT_PACE,
     DEFAULT_QUIET_PERIOD,
+    DEFAULT_TIMER_WINDOW,
     AccessSettings,
     ApiSettings,
     Clock,
@@ -30,6 +31,7 @@ from batkube.settings import (
     ServeSettings,
     StepSettings,
     Timers,
+    read_timers,
 )
 from batkube.startup.families import Family
 
@@ -62,6 +64,17 @@ ClockOption = Annotated[
         help="Clock of the scheduler: simulated (once, tree), real, paced (real, nobody observed, goes at --pace),"
         " or auto: simulated where that works."
     ),
+]
+TimersOption = Annotated[
+    str,
+    typer.Option(
+        metavar=f"[{'|'.join(Timers)}|SECONDS]",
+        help="At which of the scheduler's own timers to stop (docs/time.md), or: so many seconds apart.",
+    ),
+]
+TimerWindow = Annotated[
+    float,
+    typer.Option(help="Simulated seconds after the last change for which `--timers window` follows timers."),
 ]
 QuietPeriod = Annotated[
     float,
@@ -180,9 +193,8 @@ def run(
     ] = None,
     scheduler_name: SchedulerName = "default-scheduler",
     clock: ClockOption = Clock.AUTO,
-    timers: Annotated[
-        Timers, typer.Option(help="Which of the scheduler's timers to stop at; see docs/time.md.")
-    ] = Timers.AUTO,
+    timers: TimersOption = Timers.WINDOW.value,
+    timer_window: TimerWindow = DEFAULT_TIMER_WINDOW,
     determinism: Annotated[
         bool,
         typer.Option(help="Give the scheduler an environment in which it does the same each time (GOMAXPROCS=1 ...)."),
@@ -256,7 +268,8 @@ def run(
                 scheduler_metrics_insecure=scheduler_metrics_insecure,
                 quiet_period=quiet_period,
                 patience=_patience(patience, pace),
-                timers=timers,
+                timers=_timers(timers),
+                timer_window=timer_window,
                 decision_time=decision_time,
                 pace=pace,
                 paused=paused,
@@ -449,6 +462,13 @@ def _api(enable: list[str] | None, disable: list[str] | None, definitions: list[
         disable_admission_plugins=split(disable),
         definitions=tuple(definitions or ()),
     )
+
+
+def _timers(text: str) -> Timers | float:
+    try:
+        return read_timers(text)
+    except ValueError as error:
+        raise typer.BadParameter(f"--timers: {error}") from None
 
 
 def _settings(make: Callable[[], Settings]) -> Settings:

@@ -18,7 +18,7 @@ from batkube.batsim.simulator import Simulator, SimulatorError
 from batkube.batsim.workload import Workload, WorkloadError, read_workload
 from batkube.bridge.api import router
 from batkube.bridge.clock_api import clock_router
-from batkube.bridge.clock_rest import LEAD, RestOnSimulatedClock
+from batkube.bridge.clock_rest import RestOnSimulatedClock, scheduler_clock
 from batkube.bridge.cluster import ADMISSION_WITHOUT
 from batkube.bridge.decision_time import ZERO
 from batkube.bridge.errors import InputError
@@ -41,7 +41,7 @@ from batkube.schedulers.kube_scheduler import ConfigError
 from batkube.schedulers.process import Launch, Process, SchedulerError
 from batkube.schedulers.under_test import Access, SchedulerChoiceError, SchedulerUnderTest, choose
 from batkube.session import BAD_INPUT, FAILED, Session
-from batkube.settings import DATED_BY_PACE, Clock, RestMeans, RunSettings, Timers
+from batkube.settings import DATED_BY_PACE, Clock, RestMeans, RunSettings
 from batkube.simulator.embedded import EmbeddedSimulator
 from batkube.startup.errors import StartupError
 from batkube.startup.model import read_startup
@@ -131,9 +131,6 @@ def read_inputs(settings: RunSettings) -> Inputs:
 
 
 async def _run(settings: RunSettings, inputs: Inputs, *, quiet: bool, summarize: bool) -> int:
-    if settings.step.timers is Timers.AUTO:
-        timers = Timers.EVENTS if inputs.scheduler.kind == "kube-scheduler" else Timers.WINDOW
-        settings = settings.model_copy(update={"step": settings.step.model_copy(update={"timers": timers})})
     if settings.clock is Clock.PACED:
         unobserved = settings.step.model_copy(update={"rest": RestMeans.QUIET})
         settings = settings.model_copy(update={"step": unobserved})
@@ -170,7 +167,7 @@ async def _run(settings: RunSettings, inputs: Inputs, *, quiet: bool, summarize:
         if mode != "real":
             oracle = IdleOracle(server)
             stack.callback(oracle.close)
-            simulated = SimulatedClock(settings.epoch - LEAD, oracle)
+            simulated = scheduler_clock(settings.epoch, oracle)
             stack.callback(simulated.close)
         process = None
         rest: Rest
@@ -296,11 +293,9 @@ def _manifest(settings: RunSettings, inputs: Inputs, command: list[str], mode: M
 
 def _not_repeatable(mode: Mode, settings: RunSettings, inputs: Inputs) -> list[str]:
     """Why runs in this mode may differ. Else they gave the same bytes each time when it was tried (docs/time.md)."""
-    timers = settings.step.timers
     why = "; `batkube doctor` says why" if settings.clock is Clock.AUTO and settings.step.rest is RestMeans.AUTO else ""
     reasons = [
         (mode == "real", f"the scheduler lives on the real clock{why if inputs.scheduler.kind != 'none' else ''}"),
-        (mode == "once" and timers is not Timers.EVENTS, f"timers of a Go program are stops (--timers {timers.value})"),
         (not settings.determinism, "its environment is not a deterministic one (--no-determinism)"),
         (settings.step.decision_time.model == "real", "decisions take real time"),
     ]

@@ -125,6 +125,8 @@ class Session:
         for count, how in ((run.rest.metrics, "told by metrics"), (run.rest.quiet_period, "assumed after silence")):
             if count:
                 run.not_repeatable.append(f"rest was {how} {count} times")
+        if run.rest.nudges:
+            run.not_repeatable.append(f"the scheduler's clock had to be nudged on {run.rest.nudges} times")
         reactions = simulation.reactions
         run.decision_time = DecisionTime(
             model=reactions.model,

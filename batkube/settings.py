@@ -1,5 +1,6 @@
 """Settings of the commands: what the command line says, checked once, in one place."""
 
+import math
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Self
@@ -28,6 +29,9 @@ DATED_BY_PACE = "--decision-time: at a pace, what a scheduler on the real clock 
 
 Epoch = Annotated[float, Field(ge=0, le=9e9)]
 """From 1970 to 2255: a clock of 64-bit nanoseconds ends in 2262."""
+
+DEFAULT_TIMER_WINDOW = 20.0
+"""Simulated seconds: twice the longest back-off of kube-scheduler."""
 
 
 class OnDeadlock(StrEnum):
@@ -65,8 +69,6 @@ class RestMeans(StrEnum):
 class Timers(StrEnum):
     """Which timers of a scheduler on the simulated clock are stops of the simulation."""
 
-    AUTO = "auto"
-    """EVENTS for kube-scheduler, which acts on events, WINDOW for all others, which may poll."""
     EVENTS = "events"
     """None as long as events are to come; then as WINDOW."""
     LAZY = "lazy"
@@ -74,6 +76,19 @@ class Timers(StrEnum):
     WINDOW = "window"
     """Those within some time after the last change while pods wait, and the five-minute flush."""
     ALL = "all"
+
+
+def read_timers(text: str) -> Timers | float:
+    """What ``--timers`` says: a policy, or a number of seconds. Raises ValueError with what is wrong."""
+    if text in list(Timers):
+        return Timers(text)
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = 0.0
+    if not (seconds > 0 and math.isfinite(seconds)):
+        raise ValueError(f"expected {', '.join(Timers)} or a number of seconds, not {text!r}")
+    return seconds
 
 
 class StepSettings(BaseModel):
@@ -97,8 +112,9 @@ class StepSettings(BaseModel):
     """How long a scheduler may stay busy with one event before the run fails."""
     startup_timeout: Annotated[float, Field(gt=0)] = 60.0
     """How long a scheduler may be busy before it asks for pods the first time."""
-    timers: Timers = Timers.AUTO
-    timer_window: Annotated[float, Field(gt=0)] = 20.0
+    timers: Timers | Annotated[float, Field(gt=0, allow_inf_nan=False)] = Timers.WINDOW
+    """A number: all while pods wait, but at whole multiples of so many simulated seconds only."""
+    timer_window: Annotated[float, Field(gt=0)] = DEFAULT_TIMER_WINDOW
     """Simulated seconds; see Timers.WINDOW."""
     decision_time: Annotated[
         DecisionTime, BeforeValidator(lambda given: DecisionTime.parse(given) if isinstance(given, str) else given)

@@ -5,6 +5,7 @@ import time
 
 from batkube.bridge.errors import RunFailed
 from batkube.bridge.rest import has_asked_for_pods, not_at_rest
+from batkube.clock.oracle import IdleOracle
 from batkube.clock.simulated import SimulatedClock
 from batkube.kube.deadlines import Deadlines
 from batkube.kube.server import ApiServer
@@ -14,11 +15,22 @@ from batkube.settings import StepSettings
 LEAD = 60.37
 """Simulated seconds that a scheduler has for starting up, before the simulation begins at 0.
 
-No whole number: a scheduler counts its ticks (each second, say) from its start, and events are often dated at whole
-seconds. A tick due within the next millisecond keeps the Go runtime awake, which waits for whole milliseconds only.
+No whole number: a scheduler may count its ticks (each second, say) from its start, and events are often dated at whole
+seconds.
+"""
+AHEAD = 0.00025
+"""Simulated seconds by which its wall clock is ahead of the simulation.
+
+Other ticks come at whole seconds of the wall clock, and the nanoseconds that its readings of it have taken. So they are
+due when an event of that second comes, and not a moment later, while the scheduler reacts.
 """
 STARTUP_SILENCE = 2.0
 """Simulated seconds without a request after which a scheduler has started up."""
+
+
+def scheduler_clock(epoch: float, oracle: IdleOracle) -> SimulatedClock:
+    """The clock for a scheduler in a simulation that begins at ``epoch`` (Unix seconds)."""
+    return SimulatedClock(epoch - LEAD + AHEAD, oracle)
 
 
 class RestOnSimulatedClock:
@@ -70,7 +82,7 @@ class RestOnSimulatedClock:
     def next_timer(self) -> float | None:
         """The simulated second at which it would wake up by itself."""
         deadline = self._next_deadline()
-        return None if deadline is None else deadline - LEAD
+        return None if deadline is None else round(deadline - LEAD, 6)
 
     def _next_deadline(self) -> float | None:
         dates = [date for date in (self._clock.next_deadline(), self._watches.next()) if date is not None]
@@ -79,7 +91,10 @@ class RestOnSimulatedClock:
     async def _at_rest(self) -> None:
         while True:
             self._watches.pass_due()
-            verdict = await self._clock.at_rest(timeout=self._settings.rest_timeout)
+            verdict = await self._clock.at_rest(
+                timeout=self._settings.rest_timeout, progress=self._server.requests.total
+            )
+            self.counts.nudges = self._clock.nudges
             if verdict.gone:
                 # Its end is told by whoever waits for the process, with exit code and last words.
                 await asyncio.Event().wait()

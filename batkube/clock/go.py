@@ -5,44 +5,36 @@ findRunnable). They do not fire while that clock stands; once it has moved, a th
 """
 
 import ctypes
-import os
 import signal
-import struct
 from collections.abc import Iterable
 
 from batkube.clock.threads import Thread
 
-_EPOLL_PWAIT, _FUTEX, _TGKILL = 281, 202, 234
-_FUTEX_WAIT, _FUTEX_COMMAND = 0, 0x7F
+_NANOSLEEP, _FUTEX, _TGKILL, _EPOLL_PWAIT = 35, 202, 234, 281
 _MS = 1_000_000
 
 _libc = ctypes.CDLL(None, use_errno=True)
 
 
 def next_timer(threads: Iterable[Thread]) -> int | None:
-    """Nanoseconds to the next timer of an idle Go process, as of the oracle's last look; None where there is none.
+    """Nanoseconds that idle Go processes sleep on at least, as of the oracle's last look; None where for ever.
 
-    One of its threads sits in epoll_pwait with what is left to the earliest timer, in whole milliseconds rounded down.
-    The monitor thread often sleeps in a futex for the same time to the nanosecond, at most a minute.
+    One of the threads of each sits in epoll_pwait with what is left to the earliest timer: in whole milliseconds,
+    rounded down, and less than two of them as one.
     """
-    left: int | None = None
-    exact = []
-    for thread in threads:
-        if thread.call == _EPOLL_PWAIT:
-            milliseconds = _timeout(thread)
-            if milliseconds > 0 and (left is None or milliseconds * _MS < left):
-                left = milliseconds * _MS
-        elif thread.call == _FUTEX and int(thread.arguments[1], 16) & _FUTEX_COMMAND == _FUTEX_WAIT:
-            nanoseconds = _futex_timeout(thread)
-            if nanoseconds is not None:
-                exact.append(nanoseconds)
-    if left is None:
-        return None
-    for nanoseconds in exact:
-        # Less than a millisecond is waited for as one millisecond.
-        if left <= nanoseconds < left + _MS or (left == _MS and 0 < nanoseconds < _MS):
-            return nanoseconds
-    return left if left == _MS else left + _MS - 1
+    left = [_timeout(thread) for thread in threads if thread.call == _EPOLL_PWAIT]
+    return min((max(0, ms * _MS if ms > 1 else 0) for ms in left if ms > 0), default=None)
+
+
+def dozes(thread: Thread) -> bool:
+    """Whether it is one that wakes up without need while the clock stands, as last looked at.
+
+    Where less than two milliseconds are left to a timer the thread that waits for it and the runtime's monitor thread
+    wait for so long of real time, find that it is not due, and wait again.
+    """
+    if thread.call == _EPOLL_PWAIT:
+        return 0 < _timeout(thread) <= 1
+    return thread.call == _NANOSLEEP or (thread.call == _FUTEX and int(thread.arguments[3], 16) != 0)
 
 
 def poke(threads: Iterable[Thread]) -> None:
@@ -58,18 +50,3 @@ def poke(threads: Iterable[Thread]) -> None:
 def _timeout(thread: Thread) -> int:
     """The fourth argument of epoll_pwait, an int: milliseconds, -1 for ever."""
     return ctypes.c_int(int(thread.arguments[3], 16)).value
-
-
-def _futex_timeout(thread: Thread) -> int | None:
-    address = int(thread.arguments[3], 16)
-    if not address:
-        return None
-    try:
-        fd = os.open(f"/proc/{thread.pid}/mem", os.O_RDONLY)
-        try:
-            seconds, nanoseconds = struct.unpack("=qq", os.pread(fd, 16, address))
-        finally:
-            os.close(fd)
-    except (OSError, struct.error):
-        return None
-    return int(seconds) * 1_000_000_000 + int(nanoseconds)

@@ -69,6 +69,12 @@ class IdleOracle:
         self._tree = ProcessTree()
         self._pause = FinePause()
         self._hot: Thread | None = None
+        self.dozes: Callable[[Thread], bool] = lambda thread: False
+        """Whether a thread, as last looked at, is in a wait that ends again and again without anything to do.
+
+        So it is with short waits on a clock that stands (see go.dozes). Such a thread need not sleep from one look to
+        the next, it only must be found so each time.
+        """
         self._observed_sockets: dict[int, bool] = {}
         self._sockets_of = -1
 
@@ -124,9 +130,14 @@ class IdleOracle:
         """All threads that were looked at, as the last look found them."""
         return list(self._tree.threads())
 
+    def processor_time(self) -> float:
+        """Seconds of processor time that the processes have used; less after one of several has ended."""
+        return sum(process.processor_time() for process in self._tree.processes.values())
+
     def untouched(self) -> bool:
         """Whether all threads have slept since the last look, which must have found rest."""
-        return self._second_look() is None
+        dozing: list[Thread] = []
+        return self._all_slept(dozing) is None and not dozing
 
     def close(self) -> None:
         """Let go of all files and sockets."""
@@ -194,17 +205,41 @@ class IdleOracle:
         return not_idle("working", f"{thread} is in state {state}")
 
     def _second_look(self) -> Verdict | None:
+        dozing: list[Thread] = []
+        verdict = self._all_slept(dozing)
+        if verdict is not None or not dozing:
+            return verdict
+        # Those may have run. If they are back, have sent nothing and have woken nobody, they had nothing to do.
+        return self._all_doze(dozing) or self._server.look(again=True) or self._all_slept(dozing)
+
+    def _all_slept(self, dozing: list[Thread]) -> Verdict | None:
+        """Whether all threads have slept since the first look; those who doze and did not are put on the list."""
         for thread in self._tree.threads():
+            if thread in dozing:
+                continue
             try:
                 state = thread.state()
-                if state != "S" and state != "Z":
-                    self._hot = thread
-                    return not_idle("woken", f"{thread} is in state {state}")
-                if thread.count_runs() != thread.runs:
-                    self._hot = thread
-                    return not_idle("woken", f"{thread} ran meanwhile")
+                if state in "SZ" and thread.count_runs() == thread.runs:
+                    continue
             except ThreadEnded:
                 return not_idle("ended", f"{thread} ended")
+            if self.dozes(thread):
+                dozing.append(thread)
+                continue
+            self._hot = thread
+            return not_idle("woken", f"{thread} ran meanwhile" if state == "S" else f"{thread} is in state {state}")
+        return None
+
+    def _all_doze(self, dozing: list[Thread]) -> Verdict | None:
+        for thread in dozing:
+            try:
+                verdict = self._judge(thread)
+            except ThreadEnded:
+                return not_idle("ended", f"{thread} ended")
+            if verdict is not None:
+                return verdict
+            if not self.dozes(thread):
+                return not_idle("woken", f"{thread} ran meanwhile")
         return None
 
     def _is_observed(self, inode: int) -> bool:

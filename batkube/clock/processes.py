@@ -2,8 +2,11 @@
 
 import os
 from collections.abc import Iterator
+from pathlib import Path
 
 from batkube.clock.threads import Thread, ThreadEnded
+
+_TICKS = os.sysconf("SC_CLK_TCK")
 
 
 class Process:
@@ -42,6 +45,14 @@ class Process:
                     continue
                 new = True
         return new
+
+    def processor_time(self) -> float:
+        """Seconds of processor time that it and those of its children that have ended have used; 0 when it is gone."""
+        try:
+            stat = Path(f"/proc/{self.pid}/stat").read_text()
+        except (FileNotFoundError, ProcessLookupError):
+            return 0.0
+        return sum(map(int, stat.rpartition(")")[2].split()[11:15])) / _TICKS
 
     def close(self) -> None:
         """Let go of the files."""

@@ -9,6 +9,7 @@ A step, as the caller drives it:
 """
 
 import time
+from collections.abc import Callable
 
 from batkube.clock import go
 from batkube.clock.oracle import IdleOracle
@@ -17,8 +18,18 @@ from batkube.clock.tree import Helper
 from batkube.clock.verdict import Verdict, not_idle
 
 SECOND = 1_000_000_000
-NUDGE_AFTER = 0.01
-"""Real seconds that processes work until the clock is nudged on, and between two nudges."""
+GRID = 1_000_000
+"""Nanoseconds: processes are woken at whole multiples, up to a millisecond after a timer of theirs is due.
+
+When exactly it is due differs from run to run by some nanoseconds, for each reading of the clock adds one and a
+program's threads read it as they please. Rounded up it is the same each time.
+"""
+
+NUDGE_PERIOD = 0.01
+"""Real seconds between two looks at whether the clock must be nudged on."""
+WORK, PATIENCE = 3.0, 30.0
+"""Processes are nudged only when they have not come to rest, nor shown any progress, for so long: seconds of processor
+time, or else real seconds. A nudge depends on real time, and so the run is not repeatable any more."""
 NUDGE = 1_000_000
 """Nanoseconds of simulated time, at first; twice as much after each ten, up to real speed.
 
@@ -46,7 +57,8 @@ class SimulatedClock:
         self.uncertain_jumps = 0
         """Jumps during which a thread was awake: its sleep was computed a second time."""
         self._oracle = oracle
-        self._start = self.page.monotonic
+        oracle.dozes = go.dozes
+        self._start = self._set_at = self.page.monotonic
         self._limit: int | None = None
         self._poke_again = False
         self._helpers: list[Helper] = []
@@ -72,6 +84,7 @@ class SimulatedClock:
         if step <= 0:
             return
         self.page.advance(step)
+        self._set_at = self.page.monotonic
         self._wake()
         if not self._helpers and not self._oracle.untouched():
             # It may have read the old time and gone to sleep on it: compute its sleep again at the next rest.
@@ -79,10 +92,13 @@ class SimulatedClock:
             self.uncertain_jumps += 1
         go.poke(self._oracle.threads())
 
-    async def at_rest(self, *, timeout: float | None = None) -> Verdict:
-        """As the oracle's, the clock nudged on while the processes work. ``timeout`` is in real seconds."""
+    async def at_rest(self, *, timeout: float | None = None, progress: Callable[[], int] = lambda: 0) -> Verdict:
+        """As the oracle's; the clock is nudged on where that seems to be needed. ``timeout`` is in real seconds.
+
+        ``progress`` is a number that changes when the processes have got something done (a request, say).
+        """
         start = time.monotonic()
-        nudge = _Nudge(self, start)
+        nudge = _Nudge(self, self._oracle, progress)
         while True:
             left = None if timeout is None else start + timeout - time.monotonic()
             stops = self._tell()
@@ -99,12 +115,18 @@ class SimulatedClock:
             go.poke(self._oracle.threads())
 
     def next_deadline(self) -> float | None:
-        """The simulated second at which a process would wake up by itself; None: none will. For processes at rest."""
-        deadlines = [waits.deadline - self._start for waits in map(Helper.tell, self._helpers) if waits.deadline >= 0]
+        """The simulated second at which a process may wake up by itself; None: none will. For processes at rest.
+
+        It lies on the GRID, after now. A Go program may still sleep then, for its timers are seen in whole
+        milliseconds only; then the next one is told.
+        """
+        due = [waits.deadline - self._start for waits in map(Helper.tell, self._helpers) if waits.deadline >= 0]
         left = go.next_timer(self._oracle.threads())
         if left is not None:
-            deadlines.append(self._elapsed() + left)
-        return min(deadlines) / SECOND if deadlines else None
+            due.append(self._set_at - self._start + left + 1)  # it was computed after the clock was set
+        if not due:
+            return None
+        return max(-(-min(due) // GRID), self._elapsed() // GRID + 1) * GRID / SECOND
 
     def close(self) -> None:
         """Let go of the page; processes whose waits were taken over are ended."""
@@ -144,17 +166,26 @@ class SimulatedClock:
 
 
 class _Nudge:
-    """Moves the clock of processes that keep working, at first rarely noticed, at last at real speed."""
+    """Moves the clock of processes that keep working and get nothing done, first by little, at last at real speed."""
 
-    def __init__(self, clock: SimulatedClock, start: float) -> None:
+    def __init__(self, clock: SimulatedClock, oracle: IdleOracle, progress: Callable[[], int]) -> None:
         self._move_on = clock._move_on
-        self._next = start + NUDGE_AFTER
+        self._processor_time = oracle.processor_time
+        self._progress = progress
+        self._next = time.monotonic() + NUDGE_PERIOD
+        self._seen: int | None = None
+        self._since = self._worked = 0.0
         self._count = 0
 
     def __call__(self) -> None:
         now = time.monotonic()
-        if now >= self._next:
-            self._next = now + NUDGE_AFTER
-            step = min(NUDGE << min(self._count // 10, 20), round(NUDGE_AFTER * SECOND))
+        if now < self._next:
+            return
+        self._next = now + NUDGE_PERIOD
+        seen, worked = self._progress(), self._processor_time()
+        if seen != self._seen:
+            self._seen, self._since, self._worked = seen, now, worked
+        elif worked - self._worked >= WORK or now - self._since >= PATIENCE:
+            step = min(NUDGE << min(self._count // 10, 20), round(NUDGE_PERIOD * SECOND))
             self._move_on(step, limited=self._count < LIMITED_NUDGES)
             self._count += 1

@@ -39,6 +39,8 @@ class Rest(BaseModel):
     quiet_period: int = 0
     """Assumed after a while of silence, for a scheduler out of sight."""
     not_established: int = 0
+    nudges: int = 0
+    """How often its clock was moved on because it would not come to rest: that depends on real time."""
 
 
 class DecisionTime(BaseModel):

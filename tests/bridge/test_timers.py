@@ -2,8 +2,8 @@
 
 import pytest
 
-from batkube.bridge.timers import FLUSH, SOONEST, TimerPolicy
-from batkube.settings import Timers
+from batkube.bridge.timers import FLUSH, FLUSH_PERIOD, SOONEST, TimerPolicy
+from batkube.settings import Timers, read_timers
 
 WINDOW = TimerPolicy(Timers.WINDOW, window=30)
 LAZY = TimerPolicy(Timers.LAZY, window=30)
@@ -25,9 +25,39 @@ def test_back_off_is_followed_while_pods_wait(policy: TimerPolicy) -> None:
 
 
 def test_the_window_ends_some_time_after_the_last_change_and_the_flush_is_honoured() -> None:
-    assert WINDOW.next_stop(now=130, changed=100, deadline=131, waiting=True) == 100 + FLUSH
-    assert WINDOW.next_stop(now=400, changed=100, deadline=401, waiting=True) == 430
-    assert WINDOW.next_stop(now=430, changed=100, deadline=431, waiting=True) is None
+    first = 100 + FLUSH
+    second = first + FLUSH_PERIOD
+    assert WINDOW.next_stop(now=130, changed=100, deadline=131, waiting=True) == first
+    assert WINDOW.next_stop(now=first, changed=100, deadline=first + 1, waiting=True) == second
+    assert WINDOW.next_stop(now=second, changed=100, deadline=second + 1, waiting=True) is None
+
+
+def test_pods_are_flushed_though_their_dates_differ_by_the_time_a_scheduler_takes() -> None:
+    """More than five minutes old, and more than 30 s since it was last looked for them: exactly is not enough."""
+    assert FLUSH > 300
+    assert FLUSH_PERIOD > 30
+
+
+def test_a_number_of_seconds_puts_stops_on_its_multiples() -> None:
+    policy = TimerPolicy(5.0, window=30)
+    assert policy.next_stop(now=101, changed=100, deadline=101.2, waiting=True) == 105
+    assert policy.next_stop(now=105, changed=100, deadline=110, waiting=True) == 110
+    assert policy.next_stop(now=105, changed=100, deadline=110.001, waiting=True) == 115
+    assert policy.next_stop(now=105, changed=100, deadline=110, waiting=False) is None
+
+
+@pytest.mark.parametrize("late", [0.0, 3e-7, 0.0009])
+def test_a_timer_that_is_due_a_little_earlier_or_later_gives_the_same_stop(late: float) -> None:
+    assert WINDOW.next_stop(now=5, changed=5, deadline=7.1230001 + late, waiting=True) == 7.124
+    assert WINDOW.next_stop(now=5.0000001 + late, changed=5, deadline=5, waiting=True) == 5.002
+
+
+def test_what_the_command_line_says_of_timers() -> None:
+    assert read_timers("lazy") is Timers.LAZY
+    assert read_timers("2.5") == 2.5
+    for wrong in ("0", "-1", "nan", "inf", "often"):
+        with pytest.raises(ValueError, match="events, lazy, window, all or a number of seconds"):
+            read_timers(wrong)
 
 
 @pytest.mark.parametrize("policy", [WINDOW, LAZY, ALL])

@@ -133,9 +133,15 @@ async def test_a_thread_that_was_awake_during_the_jump_is_poked_again(
 spinning = pytest.mark.parametrize("started", [("spin",)], indirect=True)
 
 
+@pytest.fixture
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A clock that is nudged on soon."""
+    monkeypatch.setattr(simulated, "WORK", 0.02)
+
+
 @spinning
 async def test_a_program_that_waits_by_reading_the_clock_is_nudged_through(
-    clock: SimulatedClock, started: Path
+    clock: SimulatedClock, started: Path, impatient: None
 ) -> None:
     assert (await clock.at_rest(timeout=20)).gone
     assert lines_of(started)[-1].split()[1] == "spun"
@@ -145,18 +151,32 @@ async def test_a_program_that_waits_by_reading_the_clock_is_nudged_through(
 
 @spinning
 async def test_without_nudges_it_never_comes_to_rest(
-    clock: SimulatedClock, started: Path, monkeypatch: pytest.MonkeyPatch
+    clock: SimulatedClock, started: Path, impatient: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The ablation. What remains is 1 ns for each reading of the clock."""
     monkeypatch.setattr(simulated, "NUDGE", 0)
-    verdict = await clock.at_rest(timeout=0.1)
+    verdict = await clock.at_rest(timeout=0.5)
     assert not verdict.idle
     assert not verdict.gone
 
 
 @spinning
+async def test_nobody_is_nudged_who_gets_something_done(clock: SimulatedClock, started: Path, impatient: None) -> None:
+    requests = iter(range(10**6))
+    assert not (await clock.at_rest(timeout=0.5, progress=lambda: next(requests))).idle
+    assert clock.nudges == 0
+
+
+@spinning
+async def test_a_program_may_work_for_a_while_before_it_is_nudged(clock: SimulatedClock, started: Path) -> None:
+    """A reaction that takes some time shall not be dated by real time."""
+    assert not (await clock.at_rest(timeout=0.5)).idle
+    assert clock.nudges == 0
+
+
+@spinning
 async def test_nudges_stop_at_the_next_known_date_for_a_while(
-    clock: SimulatedClock, started: Path, monkeypatch: pytest.MonkeyPatch
+    clock: SimulatedClock, started: Path, impatient: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     clock.set(0.001, limit=0.005)
     assert not (await clock.at_rest(timeout=0.5)).idle
@@ -168,7 +188,7 @@ async def test_nudges_stop_at_the_next_known_date_for_a_while(
 
 
 @spinning
-async def test_a_limit_in_the_past_is_none(clock: SimulatedClock, started: Path) -> None:
+async def test_a_limit_in_the_past_is_none(clock: SimulatedClock, started: Path, impatient: None) -> None:
     clock.set(0.001, limit=0.001)
     assert (await clock.at_rest(timeout=20)).gone
 

@@ -97,7 +97,7 @@ async def test_the_next_deadline_is_the_earliest_of_all_processes(stage: Stage) 
     while stage.clock.next_deadline() is None or until_started < 3:
         assert (await stage.clock.at_rest(timeout=20)).idle
         until_started += 1
-    assert stage.clock.next_deadline() == pytest.approx(300, abs=stage.clock.nudged + 0.001)
+    assert stage.clock.next_deadline() == pytest.approx(300, abs=stage.clock.nudged + 0.0011)  # the grid
 
 
 async def test_a_wait_that_is_due_ends_only_because_the_helper_ends_it(
