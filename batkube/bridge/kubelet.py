@@ -20,11 +20,12 @@ class Kubelet:
     def __init__(self, server: ApiServer, time: SimulatedTime) -> None:
         self._server = server
         self._time = time
+        self._last_start = (-1.0, 0)
 
     def create(self, name: str) -> None:
         """The pod has come to its node, and its process will start some time: Pending, ContainerCreating."""
         if pod := self._pod(name):
-            self._write(pods.creating(pod, self._time.rfc3339()))
+            self._write(pods.creating(pod, self._time.rfc3339(), self._start_time()))
 
     def tell(self, name: str, what: Told, date: float, *, took: float = 0.0) -> None:
         """An Event of the pod's start, at ``date``; ``took``: simulated seconds that it took."""
@@ -34,7 +35,17 @@ class Kubelet:
     def start(self, name: str) -> None:
         """The pod's process runs from now on."""
         if pod := self._pod(name):
-            self._write(pods.running(pod, self._time.rfc3339()))
+            self._write(pods.running(pod, self._time.rfc3339(), self._start_time()))
+
+    def _start_time(self) -> str:
+        """Now, another one for each pod.
+
+        A real kubelet writes whole seconds. But where two possible victims started in the same one kube-scheduler takes
+        the first of a Go map, another one each time.
+        """
+        date, count = self._last_start
+        self._last_start = (self._time.now, count + 1 if date == self._time.now else 0)
+        return self._time.rfc3339_nano(self._last_start[1])
 
     def succeed(self, name: str, date: float, exited: float) -> None:
         """The process has ended well at ``exited``, the pod at ``date``."""
@@ -95,7 +106,7 @@ class Kubelet:
             self.remove(name)
 
     def _write(self, pod: JSON) -> None:
-        self._server.update("pods", pod, "status")
+        self._server.update("pods", pod, "status", verbatim=("startTime",))
 
     def _pod(self, name: str) -> JSON | None:
         try:

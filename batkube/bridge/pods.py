@@ -63,8 +63,8 @@ def pods_of(job: Job, resource: ResourceType, *, requests: dict[str, str], prior
     return [{**template, "metadata": {**template["metadata"], "name": name}} for name in job.pods]
 
 
-def creating(pod: JSON, now: str) -> JSON:
-    """The pod's status when a kubelet has seen it, until its process starts."""
+def creating(pod: JSON, now: str, start: str) -> JSON:
+    """The pod's status when a kubelet has seen it, until its process starts; ``start`` is its ``startTime``."""
     waiting = {"waiting": {"reason": "ContainerCreating"}}
     message = f"containers with unready status: [{pod['spec']['containers'][0]['name']}]"
     return {
@@ -72,7 +72,7 @@ def creating(pod: JSON, now: str) -> JSON:
         "status": {
             **pod.get("status", {}),
             "phase": "Pending",
-            "startTime": now,
+            "startTime": start,
             "conditions": _conditions(
                 pod, now, ready=False, sandbox=True, why={"reason": "ContainersNotReady", "message": message}
             ),
@@ -81,15 +81,15 @@ def creating(pod: JSON, now: str) -> JSON:
     }
 
 
-def running(pod: JSON, now: str) -> JSON:
-    """The pod's status when its process starts, as a kubelet writes it."""
+def running(pod: JSON, now: str, start: str) -> JSON:
+    """The pod's status when its process starts; ``start`` is its ``startTime``, unless it was seen before."""
     status = pod.get("status", {})
     return {
         **pod,
         "status": {
             **status,
             "phase": "Running",
-            "startTime": status.get("startTime", now),
+            "startTime": status.get("startTime", start),
             "conditions": _conditions(pod, now, ready=True),
             "containerStatuses": [_container(pod, {"running": {"startedAt": now}}, started=True)],
         },
@@ -105,7 +105,7 @@ def ended(pod: JSON, now: str, *, exit_code: int, reason: str, message: str = ""
     status = pod.get("status", {})
     began = status.get("startTime", now)
     process: JSON = next((container["state"] for container in status.get("containerStatuses", [])), {})
-    started = process.get("running", {}).get("startedAt", began)
+    started = process.get("running", {}).get("startedAt", f"{began[:19]}Z")
     terminated: JSON = {"exitCode": exit_code, "reason": reason, "startedAt": started, "finishedAt": exited}
     new = {
         **status,

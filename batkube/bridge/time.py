@@ -40,3 +40,9 @@ class SimulatedTime:
         """``date``, by default now, in whole seconds, as ``metav1.Time`` is written."""
         unix = self.unix() if date is None else self.epoch + date
         return datetime.fromtimestamp(int(unix), UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+    def rfc3339_nano(self, order: int = 0) -> str:
+        """Now, to the microsecond, and ``order`` more nanoseconds: all parsers of RFC 3339 take such a time."""
+        second, microseconds = divmod(round(self.unix() * 1e6), 1_000_000)
+        seconds = datetime.fromtimestamp(second, UTC).strftime("%Y-%m-%dT%H:%M:%S")
+        return f"{seconds}.{microseconds * 1000 + order:09d}Z"

@@ -229,12 +229,19 @@ class ApiServer:
         options = ListOptions.select(self._api, kind, namespace or "", label_selector, field_selector)
         return [version.obj for version in list_page(self._api, kind, options).versions]
 
-    def update(self, resource: str, obj: JSON, subresource: str | None = None) -> JSON:
-        """Replace an object, or with `subresource="status"` its status."""
+    def update(self, resource: str, obj: JSON, subresource: str | None = None, *, verbatim: Iterable[str] = ()) -> JSON:
+        """Replace an object, or with `subresource="status"` its status.
+
+        `verbatim`: members of the status to be stored as they are, such as a time with its fraction of a second, which
+        the request of a client would lose.
+        """
         kind = self._resource(resource)
         if subresource == "status" and not kind.custom:  # nothing else is taken, and reading it takes its time
             obj = {key: obj[key] for key in ("kind", "apiVersion", "metadata", "status") if key in obj}
+        given = obj
         obj = typed.decode(kind, _copy(obj))
+        for member in verbatim:
+            obj["status"][member] = given["status"][member]
         namespace = self._namespace(kind, None, obj)
         version, _ = update(self._api, kind, namespace, obj["metadata"]["name"], obj, subresource=subresource)
         return version.obj
