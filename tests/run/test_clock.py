@@ -1,13 +1,13 @@
 """Schedulers on the simulated clock: the same bytes each time, and their own timers count."""
 
-import random
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
+from contention import Contention
+from processes import hogs
 
 from tests.run.conftest import Batkube
 
@@ -36,34 +36,63 @@ WAITS = {
 }
 
 
-def contended(count: int) -> tuple[list[dict[str, Any]], dict[str, Any]]:
-    """Jobs of 1 to 4 cores and an hour on average that come faster than they go."""
-    rng = random.Random(11)
-    jobs, profiles, date = [], {}, 0.0
-    for index in range(count):
-        date += rng.expovariate(1 / 300)
-        profiles[f"p{index}"] = {"type": "delay", "delay": round(rng.expovariate(1 / 3600) + 1, 3)}
-        job = {"id": index, "subtime": round(date, 3), "res": 1, "profile": f"p{index}", "cpu": rng.randint(1, 4)}
-        jobs.append(job)
-    return jobs, profiles
+KUBE_SCHEDULER = "kube-scheduler-1.36.3"
 
 
-def test_a_real_kube_scheduler_does_the_same_each_time(
-    batkube: Batkube, platform: Callable[..., Path], workload: Callable[..., Path], built_tool: Callable[[str], Path]
+@pytest.fixture
+def fingerprints(batkube: Batkube, built_tool: Callable[[str], Path], tmp_path: Path) -> Callable[..., Iterator[str]]:
+    """Run the same again and again: the hash of ``events.jsonl`` and of ``jobs.csv``, each time."""
+
+    def runs(given: Contention, scheduler: str, count: int, *more: str) -> Iterator[str]:
+        platform, workload = given.write(tmp_path)
+        words = ["-p", platform, "-w", workload, "--enable-compute-sharing", "--scheduler", scheduler, *more]
+        if scheduler == "kube-scheduler":
+            words += ["--scheduler-binary", built_tool(KUBE_SCHEDULER)]
+        for _ in range(count):
+            done = batkube(*words, timeout=900)
+            assert done.exit_code == 0, done.stderr
+            if done.run["scheduler"]["clock"] == "real":
+                pytest.skip("this machine cannot give programs the simulated clock")
+            assert done.run["repeatable"] is True
+            if given.urgent:
+                assert done.run["jobs"]["killed"] > 0
+            yield f"{done.run['events_sha256']} {done.run['jobs_sha256']}"
+
+    return runs
+
+
+CONTENTION = Contention(pods=30, nodes=3, hours=6)
+PREEMPTION = Contention(pods=30, nodes=3, hours=6, urgent=0.3)
+
+
+def test_a_real_kube_scheduler_whose_timers_are_followed_does_the_same_each_time(
+    fingerprints: Callable[..., Iterator[str]],
 ) -> None:
-    """40 pods on 3 shared nodes under contention: one fingerprint, one jobs.csv."""
-    given = workload(*contended(40))
-    binary = built_tool("kube-scheduler-1.36.3")
-    prints = set()
-    for _ in range(3):
-        arguments = ["-p", platform(3, cores=4), "-w", given, "--enable-compute-sharing"]
-        done = batkube(*arguments, "--scheduler", "kube-scheduler", "--scheduler-binary", binary)
-        assert done.exit_code == 0, done.stderr
-        if done.run["scheduler"]["clock"] == "real":
-            pytest.skip("this machine cannot give programs the simulated clock")
-        assert done.run["repeatable"] is True
-        prints.add((done.run["events_sha256"], (done.out / "jobs.csv").read_bytes()))
-    assert len(prints) == 1
+    """Pods that wait, fail, back off and are tried again: one fingerprint."""
+    assert len(set(fingerprints(CONTENTION, "kube-scheduler", 2))) == 1
+
+
+def test_preemption_is_the_same_each_time(fingerprints: Callable[..., Iterator[str]]) -> None:
+    assert len(set(fingerprints(PREEMPTION, "kube-scheduler", 2))) == 1
+
+
+def test_first_in_first_out_is_the_same_each_time(fingerprints: Callable[..., Iterator[str]]) -> None:
+    assert len(set(fingerprints(CONTENTION, "fifo", 2))) == 1
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("scheduler", ["kube-scheduler", "fifo"])
+@pytest.mark.parametrize("urgent", [0.0, 0.2])
+def test_forty_hours_of_300_pods_are_the_same_each_time_whatever_the_machine_does(
+    fingerprints: Callable[..., Iterator[str]], scheduler: str, urgent: float
+) -> None:
+    given = Contention(urgent=urgent)
+    if scheduler == "fifo" and urgent:
+        pytest.skip("fifo does not preempt")
+    alone = set(fingerprints(given, scheduler, 3))
+    with hogs(4):
+        beside = set(fingerprints(given, scheduler, 3))
+    assert len(alone | beside) == 1
 
 
 @pytest.mark.parametrize("wait", list(WAITS))

@@ -1,0 +1,58 @@
+"""A workload under contention: more work comes than the nodes can do, so pods wait, fail and are tried again."""
+
+import json
+import random
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+HOUR = 3600.0
+BURST = 15
+"""Jobs that come at about the same time."""
+
+
+@dataclass(frozen=True)
+class Contention:
+    """Jobs of one pod, 1 to 4 cores, run times exponential with a mean of an hour; they come in bursts.
+
+    The nodes have 4 cores. With 300 pods in 40 (simulated) hours 8 nodes have more to do than they can half the time.
+    ``urgent``: the share of jobs with a priority of 1000 instead of 0.
+    """
+
+    pods: int = 300
+    nodes: int = 8
+    hours: float = 40.0
+    urgent: float = 0.0
+    seed: int = 1
+
+    def write(self, folder: Path) -> tuple[Path, Path]:
+        """Platform and workload files, in ``folder``."""
+        platform, workload = folder / "platform.xml", folder / "workload.json"
+        hosts = [
+            f'<host id="node-{number}" speed="1Gf" core="4"><prop id="memory" value="16Gi"/></host>'
+            for number in range(self.nodes)
+        ]
+        master = '<host id="master_host" speed="1Gf"><prop id="role" value="master"/></host>'
+        zone = "\n".join(['<zone id="site" routing="Full">', *hosts, master, "</zone>"])
+        platform.write_text(f'<?xml version="1.0"?>\n<platform version="4.1">\n{zone}\n</platform>\n')
+        workload.write_text(json.dumps(self.workload(), indent=1))
+        return platform, workload
+
+    def workload(self) -> dict[str, Any]:
+        """What the workload file says."""
+        rng = random.Random(self.seed)
+        between = self.hours * HOUR / (self.pods / BURST)
+        jobs: list[dict[str, Any]] = []
+        profiles: dict[str, dict[str, Any]] = {}
+        date = 0.0
+        for number in range(self.pods):
+            # Some of a burst come at the same date, some seconds or minutes later.
+            date += (
+                between * rng.uniform(0.5, 1.4) if number % BURST == 0 else rng.choice((0.0, rng.expovariate(1 / 60)))
+            )
+            job = {"id": number, "subtime": round(date, 6), "res": 1, "profile": f"p{number}", "cpu": rng.randint(1, 4)}
+            if self.urgent:
+                job["priority"] = 1000 if rng.random() < self.urgent else 0
+            jobs.append(job)
+            profiles[f"p{number}"] = {"type": "delay", "delay": round(rng.expovariate(1 / HOUR) + 1, 6)}
+        return {"nb_res": self.nodes, "jobs": jobs, "profiles": profiles}
