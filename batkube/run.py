@@ -79,6 +79,8 @@ class Inputs:
     batsim: Path | None
     """The program to start, where it is Batsim that simulates."""
     startup: Startup | None
+    preemption: bool
+    """Whether pods have priorities, so that one may take another's place."""
 
 
 def main(settings: RunSettings, *, verbosity: int = 0, summarize: bool = True) -> int:
@@ -114,10 +116,12 @@ def read_inputs(settings: RunSettings) -> Inputs:
         )
     platform = read_platform(settings.platform)
     workloads = {}
+    preemption = False
     for index, path in enumerate(settings.workloads):
         workload = read_workload(path, f"w{index}")
         for job in workload.jobs.values():
-            PodWishes.read(f"{path}: job {job.id}", job.raw, workload.profiles[job.profile].raw)
+            wishes = PodWishes.read(f"{path}: job {job.id}", job.raw, workload.profiles[job.profile].raw)
+            preemption = preemption or wishes.prioritized
         workloads[workload.name] = workload
     try:
         batsim = find_batsim(settings.batsim_binary) if settings.simulator == "batsim" else None
@@ -127,7 +131,7 @@ def read_inputs(settings: RunSettings) -> Inputs:
         startup = Startup(read_startup(settings.startup), settings.seed) if settings.startup else None
     except StartupError as error:
         raise InputError(str(error)) from None
-    return Inputs(platform, workloads, scheduler, batsim, startup)
+    return Inputs(platform, workloads, scheduler, batsim, startup, preemption)
 
 
 async def _run(settings: RunSettings, inputs: Inputs, *, quiet: bool, summarize: bool) -> int:
@@ -159,7 +163,7 @@ async def _run(settings: RunSettings, inputs: Inputs, *, quiet: bool, summarize:
         if isinstance(simulator, Endpoint):
             console.print(f"waiting for Batsim:\n  batsim ... -s {simulator.address}")
         scheduler = inputs.scheduler
-        command = scheduler.command(access, out)
+        command = scheduler.command(access, out, exact_times=inputs.preemption and settings.determinism)
         mode = clock_mode(settings, command)
         if mode == "real" and settings.step.pace and settings.step.decision_time != ZERO:
             raise InputError(DATED_BY_PACE)

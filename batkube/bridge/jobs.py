@@ -72,6 +72,11 @@ class PodWishes(BaseModel):
     pod: dict[str, Any] = {}
     """A fragment of a Pod, merged over ours last (strategic merge)."""
 
+    @property
+    def prioritized(self) -> bool:
+        """Whether the pods have a priority of their own, so that one may preempt another."""
+        return self.priority is not None or "priorityClassName" in (self.pod.get("spec") or {})
+
     @classmethod
     def read(cls, where: str, job: dict[str, Any], profile: dict[str, Any]) -> "PodWishes":
         """What ``job`` and its ``profile`` (as in the workload file) ask for.

@@ -13,7 +13,7 @@ import secrets
 import socket
 import ssl
 from collections import Counter
-from collections.abc import Awaitable, Callable, MutableMapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, MutableMapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 

@@ -31,12 +31,17 @@ def read_configuration(path: Path) -> dict[str, Any]:
     return loaded
 
 
-def configuration(kubeconfig: Path, name: str, base: dict[str, Any] | None = None) -> dict[str, Any]:
+def configuration(
+    kubeconfig: Path, name: str, base: dict[str, Any] | None = None, *, exact_times: bool = False
+) -> dict[str, Any]:
     """``base`` (the user's own, or a fresh one with a profile called ``name``) connected to ``kubeconfig``.
 
     Only the connection part is ours: the kubeconfig, client limits out of the way (the stock 50 requests a second would
     throttle a simulation), and no leader election unless ``base`` asks for it. Profiles, plugins, extenders and all
     else stay the user's.
+
+    ``exact_times``: let it read JSON, slower than protobuf, in which client-go drops the fraction of a second
+    (apimachinery, meta/v1/time_proto.go).
     """
     mine: dict[str, Any] = dict(base) if base else {"profiles": [{"schedulerName": name}]}
     return {
@@ -48,6 +53,7 @@ def configuration(kubeconfig: Path, name: str, base: dict[str, Any] | None = Non
             "kubeconfig": str(kubeconfig),
             "qps": 5000,
             "burst": 5000,
+            **({"acceptContentTypes": "application/json"} if exact_times else {}),
         },
         "leaderElection": {"leaderElect": False, **(mine.get("leaderElection") or {})},
     }

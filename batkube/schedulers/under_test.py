@@ -48,12 +48,17 @@ class SchedulerUnderTest:
     """A KubeSchedulerConfiguration to be completed and written."""
     binary: Path | None = None
 
-    def command(self, access: Access, folder: Path) -> list[str]:
-        """The command line; for kube-scheduler its configuration is written into ``folder``."""
+    def command(self, access: Access, folder: Path, *, exact_times: bool = False) -> list[str]:
+        """The command line; for kube-scheduler its configuration is written into ``folder``.
+
+        ``exact_times``: it shall see fractions of seconds, where it compares when pods have started.
+        """
         if self.kind == "kube-scheduler":
             assert self.binary is not None
             path = folder / "kube-scheduler.yaml"
-            config = kube_scheduler.configuration(access.kubeconfig, self.names[0], self.configuration)
+            config = kube_scheduler.configuration(
+                access.kubeconfig, self.names[0], self.configuration, exact_times=exact_times
+            )
             kube_scheduler.write_configuration(path, config)
             return kube_scheduler.command(self.binary, path)
         values = (str(access.kubeconfig), access.server, str(access.port))

@@ -11,9 +11,9 @@ from typing import Any
 
 import httpx
 import pytest
+from contention import Contention
 
 from tests.run.conftest import Batkube, environment
-from tests.run.test_clock import contended
 from tests.run.test_ends import until
 from tests.run.test_serve import Serve, serve, stranger  # noqa: F401
 
@@ -144,14 +144,13 @@ def test_metrics_that_may_not_be_read_say_what_to_do(
 
 def test_metrics_keep_pace_with_contention(
     batkube: Batkube,
-    platform: Callable[..., Path],
-    workload: Callable[..., Path],
     built_tool: BuiltTool,
     free_port: Callable[[], int],
     tmp_path: Path,
 ) -> None:
     """Pods that cannot be placed at once are placed at the date at which room is made, as by a scheduler in sight."""
-    arguments = ["-p", platform(3, cores=4), "-w", workload(*contended(25)), "--enable-compute-sharing"]
+    platform, workload = Contention(pods=25, nodes=3, hours=5).write(tmp_path)
+    arguments = ["-p", platform, "-w", workload, "--enable-compute-sharing"]
     port = free_port()
     words = [built_tool("kube-scheduler-1.36.3"), "--kubeconfig={kubeconfig}", "--leader-elect=false"]
     words += [f"--secure-port={port}", "--bind-address=127.0.0.1", "--kube-api-qps=5000", "--kube-api-burst=5000"]

@@ -39,6 +39,12 @@ def test_the_users_profiles_and_plugins_stay(tmp_path: Path) -> None:
     assert kube_scheduler.scheduler_names(config) == ("packing", "default-scheduler")
 
 
+def test_exact_times_are_read_as_json() -> None:
+    config = kube_scheduler.configuration(Path("/ours"), "mine", exact_times=True)
+    assert config["clientConnection"]["acceptContentTypes"] == "application/json"
+    assert "acceptContentTypes" not in kube_scheduler.configuration(Path("/ours"), "mine")["clientConnection"]
+
+
 def test_without_one_the_only_profile_goes_by_the_name_asked_for() -> None:
     config = kube_scheduler.configuration(Path("/ours"), "mine")
     assert kube_scheduler.scheduler_names(config) == ("mine",)
