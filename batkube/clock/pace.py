@@ -8,6 +8,9 @@ import time
 from collections.abc import Callable
 from typing import Literal
 
+LONGEST_WAIT = 86_400.0
+"""Real seconds: no event loop need count farther."""
+
 
 class Pace:
     """Simulated time follows real time from the first date that is asked for on.
@@ -75,7 +78,7 @@ class Pace:
         if self.paused and not self._steps:
             self._changed()
         while (left := self._left(date)) is None or left > 0:
-            await self._change(left)
+            await self._change(None if left is None else min(left, LONGEST_WAIT))
         self.next = None
         if self._steps and self.paused:
             self._steps -= 1
