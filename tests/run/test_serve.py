@@ -115,6 +115,24 @@ def test_one_simulation_after_another(
     assert (code, errors) == (0, "")
 
 
+def test_pods_of_a_served_simulation_take_time_to_start(serve: Callable[..., Serve], tmp_path: Path) -> None:
+    model = tmp_path / "startup.yaml"
+    model.write_text("pulled: 2\nended: 1\n")
+    server = serve("--startup", str(model))
+    command = [sys.executable, "-m", "batkube.schedulers.fifo", "--kubeconfig", str(server.out / "kubeconfig")]
+    with stranger(command):
+        assert server.simulate(tmp_path / "batsim", workload=ROOT / "workloads" / "all-kinds-of-ends.json") == 0
+        server.finished(1)
+    rows = (server.out / "simulation-1" / "pods.csv").read_text().splitlines()
+    pods = [dict(zip(rows[0].split(","), row.split(","), strict=False)) for row in rows[1:]]
+    ran = [pod for pod in pods if pod["starting_time"]]
+    assert ran
+    for pod in ran:
+        assert float(pod["starting_time"]) == float(pod["bound_time"]) + 2
+        assert float(pod["finish_time"]) == float(pod["exit_time"]) + 1
+    assert json.loads((server.out / "simulation-1" / "run.json").read_text())["startup"]["path"] == str(model)
+
+
 def test_it_says_how_to_point_a_scheduler_and_batsim_at_it(serve: Callable[..., Serve]) -> None:
     server = serve()
     assert server.url in server.said[0]
