@@ -14,8 +14,6 @@ import pytest
 from tests.run.conftest import Batkube, environment
 from tests.run.test_ends import SOON, children_of, started, until
 
-ROOT = Path(__file__).parents[2]
-SAMPLE = ["-p", ROOT / "platforms" / "small-cluster.xml", "-w", ROOT / "workloads" / "burst-then-trickle.json"]
 PROFILES = {"p": {"type": "delay", "delay": 10}}
 
 MOODY = """
@@ -45,8 +43,15 @@ def compare(*folders: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(words, capture_output=True, text=True, timeout=60, env=environment())
 
 
-def test_runs_that_agree(batkube: Batkube) -> None:
-    done = batkube(*SAMPLE, "--repeat", 2)
+@pytest.fixture
+def sample(platform: Callable[..., Path], workload: Callable[..., Path]) -> list[object]:
+    """Five jobs for two hosts."""
+    jobs = [{"id": str(index), "subtime": index, "res": 1, "profile": "p"} for index in range(5)]
+    return ["-p", platform(2), "-w", workload(jobs, PROFILES)]
+
+
+def test_runs_that_agree(batkube: Batkube, sample: list[object]) -> None:
+    done = batkube(*sample, "--repeat", 2)
     assert done.exit_code == 0, done.stdout + done.stderr
     assert "all 2 agree" in done.stdout
     folders = [done.out, done.out / "2"]
@@ -153,8 +158,8 @@ def test_bad_input_is_told_once(tmp_path: Path) -> None:
     assert len(done.stderr.strip().splitlines()) == 1
 
 
-def test_folders_without_results_are_named(batkube: Batkube, tmp_path: Path) -> None:
-    done = batkube(*SAMPLE)
+def test_folders_without_results_are_named(batkube: Batkube, sample: list[object], tmp_path: Path) -> None:
+    done = batkube(*sample)
     assert done.exit_code == 0
     told = compare(done.out, tmp_path / "nowhere")
     assert told.returncode == 2
