@@ -234,8 +234,6 @@ def run(
     verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Say what happens, event by event.")] = False,
 ) -> None:
     """Run a workload: API server, simulator, scheduler under test, results; one command for all."""
-    from batkube import run as command
-
     if quiet and verbose:
         raise typer.BadParameter("-q and -v exclude each other")
     if clock is Clock.PACED and pace is None:
@@ -281,6 +279,8 @@ def run(
         from batkube import repeat as repetition
 
         raise typer.Exit(repetition.main(settings, repeat, verbosity=verbosity))
+    from batkube import run as command
+
     raise typer.Exit(command.main(settings, verbosity=verbosity))
 
 

@@ -14,7 +14,7 @@ from rich.text import Text
 from batkube.bridge.errors import InputError
 from batkube.results.comparison import COMPARED, Difference, Fingerprint, differences
 from batkube.results.manifest import Run
-from batkube.session import BAD_INPUT, FAILED, FINISHED
+from batkube.settings import BAD_INPUT, FAILED, FINISHED
 
 SHOWN = 3
 """How many of the folders that part from the first are shown line by line."""

@@ -2,15 +2,17 @@
 
 import sys
 import time
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 from rich.table import Table
 
-from batkube.bridge.simulation import Simulation
-from batkube.clock.pace import Pace
 from batkube.results.manifest import Run
+
+if TYPE_CHECKING:
+    from batkube.bridge.simulation import Simulation
+    from batkube.clock.pace import Pace
 
 LINE_EVERY = 2.0
 """Real seconds between two plain lines."""
@@ -45,7 +47,7 @@ class Silent:
 class State:
     """The figures that both displays show."""
 
-    def __init__(self, simulation: Simulation, pace: Pace, total: int) -> None:
+    def __init__(self, simulation: "Simulation", pace: "Pace", total: int) -> None:
         self._simulation = simulation
         self._pace = pace
         self._began = time.monotonic()
@@ -120,7 +122,7 @@ class Bar:
         self._progress.refresh()
 
 
-def display(simulation: Simulation, pace: Pace, total: int, *, quiet: bool) -> Display:
+def display(simulation: "Simulation", pace: "Pace", total: int, *, quiet: bool) -> Display:
     """The display that fits where our output goes. ``total``: the number of jobs, 0 where it is not known."""
     if quiet:
         return Silent()
@@ -128,7 +130,7 @@ def display(simulation: Simulation, pace: Pace, total: int, *, quiet: bool) -> D
     return Bar(state, Console()) if sys.stdout.isatty() else Lines(state)
 
 
-def summary(run: Run, simulation: Simulation | None, console: Console) -> None:
+def summary(run: Run, simulation: "Simulation | None", console: Console) -> None:
     """The table at the end of a run, and what a user must not overlook."""
     table = Table(
         title=f"{run.status}: {run.scheduler.kind} on {run.simulator}", title_justify="left", show_header=False

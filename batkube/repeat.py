@@ -19,8 +19,7 @@ from batkube.display import summary
 from batkube.faults import exit_with
 from batkube.results.comparison import COMPARED, Difference, Fingerprint, differences
 from batkube.results.manifest import Run, Status
-from batkube.session import BAD_INPUT, FAILED, FINISHED, INTERRUPTED
-from batkube.settings import RunSettings
+from batkube.settings import BAD_INPUT, FAILED, FINISHED, INTERRUPTED, RunSettings
 
 
 class Repetition(BaseModel):

@@ -40,8 +40,8 @@ from batkube.results.manifest import DecisionTime, Run, Scheduler, input_file
 from batkube.schedulers.kube_scheduler import ConfigError
 from batkube.schedulers.process import Launch, Process, SchedulerError
 from batkube.schedulers.under_test import Access, SchedulerChoiceError, SchedulerUnderTest, choose
-from batkube.session import BAD_INPUT, FAILED, Session
-from batkube.settings import DATED_BY_PACE, Clock, RestMeans, RunSettings
+from batkube.session import Session
+from batkube.settings import BAD_INPUT, DATED_BY_PACE, FAILED, Clock, RestMeans, RunSettings
 from batkube.simulator.embedded import EmbeddedSimulator
 from batkube.startup.errors import StartupError
 from batkube.startup.model import read_startup

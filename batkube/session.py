@@ -26,13 +26,10 @@ from batkube.results.comparison import file_sha256
 from batkube.results.events import EventLog
 from batkube.results.manifest import DecisionTime, PaceKept, Run, Status
 from batkube.results.pods import write_pods_csv
-from batkube.settings import StepSettings
+from batkube.settings import BAD_INPUT, FAILED, FINISHED, INTERRUPTED, StepSettings
 from batkube.supervision import Interrupted, supervised
 
 log = logging.getLogger(__name__)
-
-FINISHED, FAILED, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
-"""Exit codes."""
 
 ERROR_DETAILS = "error.txt"
 """Written only where a fault of batkube's own ended the run."""

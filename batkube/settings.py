@@ -10,6 +10,9 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_valida
 from batkube.bridge.decision_time import ZERO, DecisionTime
 from batkube.startup.families import Family
 
+FINISHED, FAILED, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
+"""Exit codes of the commands."""
+
 DEFAULT_EPOCH = 1_577_836_800.0
 """Unix seconds at which simulated time 0 lies: 2020-01-01T00:00:00Z, fixed so that two runs agree."""
 
