@@ -17,7 +17,7 @@ BASH = str(EXAMPLES / "bash-scheduler" / "scheduler.sh") + " 6"
 PYTHON = f"{sys.executable} {EXAMPLES}/python-scheduler/scheduler.py --period 5"
 ONE_SECOND = f"{sys.executable} {EXAMPLES}/one-second-cycle/scheduler.py"
 
-LATE = 0.5
+LATE = 0.05
 """Simulated seconds by which a decision may lie behind a sleep's end: each stop is rounded up, and cycles drift."""
 
 
