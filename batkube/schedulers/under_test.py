@@ -14,9 +14,19 @@ from batkube.schedulers.process import Launch, SchedulerProcess
 PLACEHOLDERS = ("kubeconfig", "server", "port")
 """What ``{...}`` may stand for in the command of a scheduler of the user's own."""
 
-DETERMINISM = {"GOMAXPROCS": "1", "GODEBUG": "randautoseed=0", "PYTHONHASHSEED": "0"}
+DETERMINISM = {
+    "GOMAXPROCS": "1",
+    "GODEBUG": "randautoseed=0",
+    "GOGC": "off",
+    "GOMEMLIMIT": "1GiB",
+    "PYTHONHASHSEED": "0",
+}
 """An environment in which a program does the same each time: one Go thread at a time (slower where it has work for
-several), and the same pseudo-random numbers (``math/rand``, Python's sets) in each run."""
+several), and the same pseudo-random numbers (``math/rand``, Python's sets) in each run.
+
+No garbage is collected below a gibibyte: Go does so every two minutes of its clock, that is after each longer jump, at
+a moment that depends on real time, and interrupts whatever it is doing.
+"""
 
 
 class SchedulerChoiceError(ValueError):
