@@ -27,9 +27,12 @@ program's threads read it as they please. Rounded up it is the same each time.
 
 NUDGE_PERIOD = 0.01
 """Real seconds between two looks at whether the clock must be nudged on."""
-WORK, PATIENCE = 3.0, 30.0
-"""Processes are nudged only when they have not come to rest, nor shown any progress, for so long: seconds of processor
-time, or else real seconds. A nudge depends on real time, and so the run is not repeatable any more."""
+WORK, PATIENCE = 10.0, 45.0
+"""Processes are nudged only when they have not come to rest, nor shown any progress, for so long.
+
+Seconds of processor time (Python may need three to load its modules), or else real seconds. A nudge depends on real
+time, and so the run is not repeatable any more.
+"""
 NUDGE = 1_000_000
 """Nanoseconds of simulated time, at first; twice as much after each ten, up to real speed.
 
