@@ -41,7 +41,9 @@ def main(settings: FitSettings) -> int:
     for stage in STAGES:
         if stage not in model.model_fields_set:
             console.print(_left_out(stage, settings))
-    console.print(f"{settings.out}: fitted to {len(rows)} rows, compared with {len(aside)} others")
+    console.print(
+        f"{settings.out}: fitted to {len(rows)} rows, compared with {len(aside)} others", soft_wrap=True, markup=False
+    )
     return 0
 
 
