@@ -44,6 +44,27 @@ class Answer:
         return [(b"content-type", self.content_type), (b"content-length", size), *self.headers]
 
 
+class _Dumper(yaml.SafeDumper):
+    """YAML as go-yaml writes it: in double quotes what else were no text, text of several lines as it is."""
+
+    def ignore_aliases(self, data: Any) -> bool:
+        return True
+
+
+def _text(dumper: _Dumper, text: str) -> yaml.ScalarNode:
+    style = None
+    if "\n" in text:
+        style = "|"
+    elif text in _OLD_BOOLEANS or dumper.resolve(yaml.ScalarNode, text, (True, False)) != _YAML_TEXT:  # type: ignore[no-untyped-call]
+        style = '"'
+    return dumper.represent_scalar(_YAML_TEXT, text, style=style)
+
+
+_YAML_TEXT = "tag:yaml.org,2002:str"
+_OLD_BOOLEANS = frozenset("yYnN")
+_Dumper.add_representer(str, _text)
+
+
 def answer_bytes(code: int, data: bytes, accepted: Accepted, warnings: Sequence[str] = ()) -> Answer:
     """An answer whose bytes exist already: in protobuf where that is accepted, else in JSON."""
     answer = Answer(code, data)
@@ -51,7 +72,8 @@ def answer_bytes(code: int, data: bytes, accepted: Accepted, warnings: Sequence[
         if accepted.protobuf:
             answer.content_type = _PROTOBUF_HEADER
         elif accepted.yaml:
-            answer.body = yaml.safe_dump(orjson.loads(data), default_flow_style=False, allow_unicode=True).encode()
+            document = orjson.loads(data)
+            answer.body = yaml.dump(document, Dumper=_Dumper, default_flow_style=False, allow_unicode=True).encode()
             answer.content_type = _YAML_HEADER
         elif accepted.pretty:
             answer.body = json.dumps(orjson.loads(data), indent=2, ensure_ascii=False).encode()

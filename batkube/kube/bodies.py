@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
+import re
 from collections.abc import Iterator
 from math import isfinite
 from typing import Any
@@ -11,7 +11,7 @@ from typing import Any
 import orjson
 import yaml
 
-from . import protobuf, typed
+from . import api_types, go_json, protobuf, typed
 from .negotiation import JSON_TYPE, PROTOBUF_TYPE, SERVED, YAML_TYPE, media_type
 from .resources import ResourceType
 from .status import ApiError, FieldError, quote
@@ -23,8 +23,11 @@ MAX_ITEMS = 50_000  # in all lists of a body together; etcd's limit of 1.5 MB le
 MAX_DEPTH = 200  # of values within values; orjson writes 254, and there are lists and tables around objects
 MAX_YAML = 1024 * 1024  # bytes; YAML takes ten times as long to read as JSON
 _MAX_EXPANDED = 1_000_000  # nodes of a YAML document, aliases written out
-_SHOWN = 64  # bytes of a body that an error shows
+_SHOWN = 30  # bytes of a body that an error shows
+_LOOKED_THROUGH = 128 * 1024  # bytes of a body of which an error says what Go would
 _DELETE_OPTIONS = "DeleteOptions"
+# What Go reads first of a body, as it prints that type.
+_TYPE_META = r'struct { APIVersion string "json:\"apiVersion,omitempty\""; Kind string "json:\"kind,omitempty\"" }'
 
 
 def decode(
@@ -53,8 +56,9 @@ def decode(
         parsed = {}
     _check_extent(parsed, data)
     if not isinstance(parsed, dict):
-        what = "array" if isinstance(parsed, list) else "string" if isinstance(parsed, str) else "number"
-        raise _unrecognised(wanted, data, f"json: cannot unmarshal {what} into Go value of type struct")
+        raise _unrecognised(
+            wanted, data, f"json: cannot unmarshal {json_type(parsed)} into Go value of type {_TYPE_META}"
+        )
     obj = with_type_meta(parsed, data, wanted, api_version, resource.custom and not subresource)
     if validation != "Ignore" and kind_type == JSON_TYPE and _keys(data) != _keys(orjson.dumps(parsed)):
         _check_duplicates(data, wanted, api_version, validation, warnings)
@@ -66,7 +70,8 @@ def with_type_meta(parsed: JSON, data: bytes, kind: str, api_version: str, custo
     given_kind, given_version = parsed.get("kind") or "", parsed.get("apiVersion") or ""
     for field, value in (("kind", given_kind), ("apiVersion", given_version)):
         if not isinstance(value, str):
-            raise _unrecognised(kind, data, f"json: cannot unmarshal into Go struct field .{field} of type string")
+            why = f"json: cannot unmarshal {json_type(value)} into Go struct field .{field} of type string"
+            raise _unrecognised(kind, data, why)
     if custom:
         if given_version not in ("", api_version):
             raise ApiError.bad_request(
@@ -79,11 +84,10 @@ def with_type_meta(parsed: JSON, data: bytes, kind: str, api_version: str, custo
             wrong = FieldError.invalid("kind", given_kind, f"must be {kind}")
             raise ApiError.invalid(f"{given_kind}.{group}", name, [wrong])
     if given_kind not in ("", kind) or given_version not in ("", api_version):
-        why = f"no kind {quote(given_kind or kind)} is registered for version {quote(given_version)}"
-        scheme = 'in scheme "pkg/runtime/scheme.go:111"'
-        raise ApiError.bad_request(
-            f"{given_kind or kind} in version {quote(given_version)} cannot be handled as a {kind}: {why} {scheme}"
-        )
+        given_kind, given_version = given_kind or kind, given_version or api_version
+        why = _other_type(given_kind, given_version, kind, api_version)
+        version = quote(given_version.rpartition("/")[2])
+        raise ApiError.bad_request(f"{given_kind} in version {version} cannot be handled as a {kind}: {why}")
     return {**parsed, "kind": kind, "apiVersion": api_version}
 
 
@@ -115,6 +119,22 @@ def check_extent(document: Any) -> None:
         level = [value for value in below if isinstance(value, dict | list)]
 
 
+def _other_type(given_kind: str, given_version: str, kind: str, api_version: str) -> str:
+    """Why an object of one type is none of another: there is no such type, or nothing converts it."""
+    given = api_types.type_of(given_version, given_kind)
+    if given is None:
+        what = f"no kind {quote(given_kind)} is registered for version {quote(given_version)}"
+        return f'{what} in scheme "pkg/runtime/scheme.go:111"'
+    group, _, _ = api_version.rpartition("/")
+    internal = group.partition(".")[0] or "core"
+    return f"converting ({given.rpartition('/')[2]}) to ({internal}.{kind}): unknown conversion"
+
+
+def json_type(value: Any) -> str:
+    """What Go calls the type of a value in JSON."""
+    return {bool: "bool", int: "number", float: "number", str: "string", list: "array"}.get(type(value), "object")
+
+
 def _keys(data: bytes) -> int:
     """How many keys there seem to be: where one stands twice, there are more in what was sent than in what was read."""
     return data.count(b'":')
@@ -122,20 +142,31 @@ def _keys(data: bytes) -> int:
 
 def _check_duplicates(data: bytes, kind: str, api_version: str, validation: str, warnings: list[str] | None) -> None:
     """Of a key twice in an object the last counts; a strict client is refused, others are warned."""
-    found: list[str] = []
-
-    def pairs(items: list[tuple[str, Any]]) -> JSON:
-        result = dict(items)
-        if len(result) < len(items):
-            times = Counter(key for key, _ in items)
-            found.extend(f"duplicate field {quote(key)}" for key in result if times[key] > 1)
-        return result
-
-    json.loads(data, object_pairs_hook=pairs)
+    parsed = json.loads(data, object_pairs_hook=_Pairs)
+    found = [f"duplicate field {quote(path)}" for path in _paths_twice(parsed, "")]
     if found and validation == "Strict":
         raise typed.strict_error(kind, api_version, found)
     if warnings is not None:
         warnings.extend(found)
+
+
+class _Pairs(list[tuple[str, Any]]):
+    """An object with every key it was sent with."""
+
+
+def _paths_twice(value: Any, path: str) -> Iterator[str]:
+    """The paths of the keys that stand again in an object."""
+    if isinstance(value, _Pairs):
+        seen: set[str] = set()
+        for key, item in value:
+            here = f"{path}.{key}" if path else key
+            if key in seen:
+                yield here
+            seen.add(key)
+            yield from _paths_twice(item, here)
+    elif isinstance(value, list):
+        for index, item in enumerate(value):
+            yield from _paths_twice(item, f"{path}[{index}]")
 
 
 def decode_delete_options(data: bytes, content_type: str) -> JSON | None:
@@ -180,15 +211,18 @@ def _check_delete_options(options: JSON) -> None:
             raise ApiError.bad_request(f"json: cannot unmarshal {names[type(value)]} into {into}")
 
 
-def decode_patch(data: bytes, is_yaml: bool) -> Any:
-    """The document of a patch. 400 where it is malformed."""
+def decode_patch(data: bytes, is_yaml: bool, warnings: list[str] | None = None) -> Any:
+    """The document of a patch. 400 where it is malformed; a key that stands twice in YAML is warned of."""
     if is_yaml:
-        document = _yaml(data, "patch")
+        try:
+            document = _first_document(data, warnings)
+        except _YamlError as error:
+            raise ApiError.bad_request(f"error decoding YAML: error converting YAML to JSON: yaml: {error}") from None
     else:
         try:
             document = orjson.loads(data)
         except orjson.JSONDecodeError as error:
-            raise ApiError.bad_request(f"error decoding patch: {error}") from None
+            raise ApiError.bad_request(f"error decoding patch: {_go_problem(data) or error}") from None
     _check_extent(document, data)
     return document
 
@@ -198,7 +232,7 @@ def _protobuf(data: bytes, kind: str) -> JSON:
     try:
         return protobuf.decode(data)
     except protobuf.ProtobufError as error:
-        why = f"{error} ({data[:_SHOWN].hex() or '<empty>'})"
+        why = f"{error} ({_shown(data)})"
         raise ApiError.bad_request(f"the object provided is unrecognized (must be of type {kind}): {why}") from None
 
 
@@ -207,10 +241,18 @@ def _json(data: bytes, kind: str, custom: bool = False) -> Any:
         return orjson.loads(data)
     except orjson.JSONDecodeError:
         pass
-    try:  # numbers beyond 64 bits and halves of characters, which orjson refuses and the real server reads
-        return _sayable(json.loads(data, parse_constant=_no_constant), custom)
+    why = _go_problem(data)
+    if why is not None:
+        raise _unrecognised(kind, data, why)
+    try:  # numbers beyond 64 bits, halves of characters, no UTF-8: what orjson refuses and the real server reads
+        return _sayable(json.loads(data.decode("utf-8", "replace")), custom)
     except (ValueError, OverflowError, RecursionError) as error:
         raise _unrecognised(kind, data, str(error)) from None
+
+
+def _go_problem(data: bytes) -> str | None:
+    """What is wrong with a text, in Go's words; None where nothing is, or it is too large to look through."""
+    return go_json.problem(data) if len(data) <= _LOOKED_THROUGH else None
 
 
 def _sayable(value: Any, custom: bool) -> Any:
@@ -237,10 +279,6 @@ def _key(key: Any) -> str:
     if isinstance(key, bool):
         return "true" if key else "false"
     return key if isinstance(key, str) else str(key)
-
-
-def _no_constant(name: str) -> Any:
-    raise ValueError(f"invalid character '{name[0]}' looking for beginning of value")
 
 
 class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
@@ -282,11 +320,23 @@ def documents(data: bytes) -> Iterator[tuple[int, Any]]:
         raise DocumentError(f"no YAML: {' '.join(str(error).split())}", line) from None
 
 
+class _YamlError(ValueError):
+    """A text is no YAML; why, as go-yaml says it."""
+
+
 def _yaml(data: bytes, kind: str) -> Any:
-    """The first document."""
+    try:
+        return _first_document(data)
+    except _YamlError as error:
+        raise ApiError.bad_request(
+            f"the object provided is unrecognized (must be of type {kind}): yaml: {error} ({_shown(data)})"
+        ) from None
+
+
+def _first_document(data: bytes, warnings: list[str] | None = None) -> Any:
     if len(data) > MAX_YAML:
         if data.startswith(b"{"):  # kubectl applies JSON under this name
-            return _json(data, kind)
+            return _json(data, "patch")
         raise ApiError.request_too_large(MAX_YAML)
     try:
         loader = _Loader(data)
@@ -295,12 +345,47 @@ def _yaml(data: bytes, kind: str) -> Any:
         node = loader.get_node()
         if _expanded(node, {}) > _MAX_EXPANDED:
             raise yaml.YAMLError("document contains excessive aliasing")
+        if warnings is not None:
+            warnings.extend(_keys_twice(node))
         return _sayable(loader.construct_document(node), custom=True)
     except (yaml.YAMLError, ValueError, OverflowError, RecursionError) as error:
-        text = " ".join(str(error).split())
-        raise ApiError.bad_request(
-            f"the object provided is unrecognized (must be of type {kind}): yaml: {text} ({_shown(data)})"
-        ) from None
+        raise _YamlError(_yaml_problem(error)) from None
+
+
+def _keys_twice(node: Any) -> Iterator[str]:
+    """Of each key that stands again in a map: where."""
+    if isinstance(node, yaml.MappingNode):
+        seen: set[str] = set()
+        for key, value in node.value:
+            if isinstance(key, yaml.ScalarNode):
+                if key.value in seen:
+                    yield f"line {key.start_mark.line + 1}: key {quote(key.value)} already set in map"
+                seen.add(key.value)
+            yield from _keys_twice(value)
+    elif isinstance(node, yaml.SequenceNode):
+        for item in node.value:
+            yield from _keys_twice(item)
+
+
+def _yaml_problem(error: Exception) -> str:
+    """What is wrong with a YAML text, in the words of go-yaml as far as they are known (`parser.fail` of decode.go)."""
+    if not isinstance(error, yaml.MarkedYAMLError):
+        return " ".join(str(error).split())
+    text = re.sub(r"^expected (.*), but (got|found) .*", r"did not find expected \1", error.problem or "")
+    text = _GO_YAML.get(text, text)
+    scanning = isinstance(error, yaml.scanner.ScannerError)
+    line = error.context_mark.line if error.context_mark else 0
+    if not line and error.problem_mark:
+        line = error.problem_mark.line
+    return f"line {line + scanning}: {text}" if line else text
+
+
+_GO_YAML = {
+    "mapping values are not allowed here": "mapping values are not allowed in this context",
+    "did not find expected <block end>": "did not find expected key",
+    "sequence entries are not allowed here": "block sequence entries are not allowed in this context",
+    "mapping keys are not allowed here": "mapping keys are not allowed in this context",
+}
 
 
 def _expanded(node: Any, known: dict[int, int]) -> int:
@@ -322,8 +407,9 @@ def _unrecognised(kind: str, data: bytes, why: str) -> ApiError:
 
 
 def _shown(data: bytes) -> str:
-    try:
-        text = data.decode()
-    except UnicodeDecodeError:
-        text = data.hex()
-    return text if len(text) <= _SHOWN else text[:_SHOWN] + " ..."
+    """The beginning of a body, as text where it looks like JSON (`summarizeData` of k8s.io/apiserver)."""
+    if not data:
+        return "<empty>"
+    start = data[:_SHOWN]
+    text = start.decode("utf-8", "replace") if start.startswith(b"{") else start.hex()
+    return text if len(data) <= _SHOWN else f"{text} ..."

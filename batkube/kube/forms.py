@@ -67,7 +67,7 @@ def _event(kind: str, obj: bytes) -> bytes:
 
 
 def _bookmark(kind: str, api_version: str, revision: int, marked: bool) -> JSON:
-    metadata: JSON = {"resourceVersion": str(revision), "creationTimestamp": None}
+    metadata: JSON = {"resourceVersion": str(revision)}
     if marked:
         metadata["annotations"] = {INITIAL_EVENTS_END: "true"}
     return {"kind": kind, "apiVersion": api_version, "metadata": metadata}

@@ -6,6 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+import orjson
+
 from . import bodies, typed
 from .answers import Answer, answer_bytes, answer_object, answer_text
 from .api import Api
@@ -20,6 +22,7 @@ from .store import Version
 from .strategy import ActionRequest
 from .tables import table_form
 from .users import ADMIN, User
+from .verbs import ownership
 from .verbs.create import create
 from .verbs.delete import delete, delete_collection
 from .verbs.list import ListOptions, list_page, parse_version
@@ -135,7 +138,12 @@ def form_of(api: Api, resource: ResourceType, accepted: Accepted, query: Query) 
 
 def _sent(api: Api, request: Request, code: int, version: Version) -> Answer:
     accepted = request.accepted()
-    data = form_of(api, request.target.resource, accepted, request.query).one(version)
+    resource = request.target.resource
+    data = form_of(api, resource, accepted, request.query).one(version)
+    if accepted.yaml and not accepted.form and (managed := ownership.of_only_writer(api, resource, version)):
+        obj = orjson.loads(data)
+        obj["metadata"]["managedFields"] = managed
+        data = orjson.dumps(obj)
     return answer_bytes(code, data, accepted, request.warnings)
 
 
@@ -203,7 +211,7 @@ def _update(api: Api, request: Request) -> Answer:
 def _patch(api: Api, request: Request) -> Answer:
     target = request.target
     request.accepted()
-    change = Patch.of(request.body, request.content_type, target.resource)
+    change = Patch.of(request.body, request.content_type, target.resource, request.warnings)
     options = WriteOptions.of(request.query, "PatchOptions", request.client, change.is_apply)
     version, created = patch(
         api,
@@ -264,9 +272,12 @@ def _action(api: Api, request: Request, subresource: str) -> Answer:
     options = WriteOptions()
     body: JSON | None = None
     change: Callable[[JSON], JSON] | None = None
+    applied: JSON | None = None  # to a scale: no other action takes one
     if request.method == "PATCH":
-        sent = Patch.of(request.body, request.content_type, resource)
+        sent = Patch.of(request.body, request.content_type, resource, request.warnings)
         options = WriteOptions.of(request.query, kind, request.client, sent.is_apply)
+        if sent.is_apply and isinstance(sent.document, dict):
+            applied = sent.document
 
         part = (resource.api_version_of(subresource), resource.kind_of(subresource))
 
@@ -288,7 +299,15 @@ def _action(api: Api, request: Request, subresource: str) -> Answer:
         name = ((body or {}).get("metadata") or {}).get("name") or ""
 
     def change_object(how: Callable[[JSON], None]) -> JSON:
-        version = modify(api, resource, target.namespace, name, how, options, subresource, request.warnings)
+        managed = None
+        if applied is not None and not resource.custom:
+            current = api.stored(resource, target.namespace, name)
+            replicas = (applied.get("spec") or {}).get("replicas") or 0
+            manager = options.field_manager
+            managed = ownership.after_scaling(api, resource, current, replicas, manager, options.force)
+        version = modify(
+            api, resource, target.namespace, name, how, options, subresource, request.warnings, managed=managed
+        )
         return version.obj
 
     def write_object(how: Callable[[JSON], None]) -> JSON:

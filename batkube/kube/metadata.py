@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from .internal_json import internal
 from .names import NameRule, dns_label, dns_subdomain, label_value, qualified_name
 from .status import FieldError
 
@@ -134,6 +135,6 @@ def problems(path: str, value: Any, found: Iterable[str]) -> Errors:
     return [FieldError.invalid(path, value, why) for why in found]
 
 
-def immutable(path: str, new: Any, old: Any, why: str = "field is immutable") -> Errors:
-    """An error if the value changed."""
-    return [] if new == old else [FieldError.invalid(path, new, why)]
+def immutable(path: str, new: Any, old: Any, why: str = "field is immutable", of: str | None = None) -> Errors:
+    """An error if the value changed. `of` is its type, where the real server shows its own struct of it."""
+    return [] if new == old else [FieldError.invalid(path, internal(of, new) if of else new, why)]

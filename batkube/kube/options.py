@@ -90,7 +90,9 @@ class WriteOptions:
         if len(manager.encode()) > MAX_FIELD_MANAGER:
             errors.append(FieldError.too_long("fieldManager", MAX_FIELD_MANAGER))
         elif not manager.isprintable():
-            errors.append(FieldError.invalid("fieldManager", manager, "should only contain printable characters"))
+            odd = next(index for index, character in enumerate(manager) if not character.isprintable())
+            why = f"invalid character U+{ord(manager[odd]):04X} (at position {odd})"
+            errors.append(FieldError.invalid("fieldManager", manager, why))
         validation = query.get("fieldValidation", "")
         if validation not in ("", "Ignore", "Warn", "Strict"):
             errors.append(FieldError.not_supported("fieldValidation", validation, ("", "Ignore", "Strict", "Warn")))

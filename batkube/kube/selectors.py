@@ -171,8 +171,8 @@ def _values(tokens: list[str], position: int) -> tuple[tuple[str, ...], int]:
         elif value is None and token not in ("=", "==", "!=", "!", "(", "<", ">"):
             value = token
         else:
-            raise _refused(f"found '{token}', expected: ',', or ')'")
-    raise _refused("found '', expected: ',', or ')'")
+            raise _refused(f"found '{token}', expected: ',' or ')'")
+    raise _refused("found '', expected: ',' or ')'")
 
 
 def _refused(why: str) -> ApiError:

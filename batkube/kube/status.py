@@ -35,8 +35,24 @@ CONFLICT_DETAIL = "the object has been modified; please apply your changes to th
 
 
 def quote(text: str) -> str:
-    """The text as Go's %q prints it (enough of it: JSON's escapes, non-ASCII kept)."""
-    return json.dumps(text, ensure_ascii=False)
+    """The text as Go's %q prints it."""
+    if text.isprintable():
+        return json.dumps(text, ensure_ascii=False)
+    return '"' + "".join(_ESCAPES.get(character) or _escaped(character) for character in text) + '"'
+
+
+_ESCAPES = {'"': '\\"', "\\": "\\\\"} | dict(
+    zip("\a\b\f\n\r\t\v", ("\\a", "\\b", "\\f", "\\n", "\\r", "\\t", "\\v"), strict=True)
+)
+
+
+def _escaped(character: str) -> str:
+    code = ord(character)
+    if character.isprintable():
+        return character
+    if code < 0x80:
+        return f"\\x{code:02x}"
+    return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
 
 
 def show(value: object) -> str:

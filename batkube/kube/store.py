@@ -24,6 +24,7 @@ Key = tuple[str, str]  # namespace ("" for cluster-scoped objects) and name
 FieldLabels = Callable[[JSON], dict[str, str] | None]
 
 Writer = tuple[str, str, str]  # field manager, API version, time of the first write
+NOBODY: Writer = ("", "", "")  # all ownership was let go of
 
 ADDED, MODIFIED, DELETED = "ADDED", "MODIFIED", "DELETED"
 
@@ -223,8 +224,10 @@ class Store:
         self.revision += 1
         metadata["resourceVersion"] = str(self.revision)
         version = Version(resource, key, obj, self.revision)
-        if before is None:
+        if before is None or writer == NOBODY:
             version.writer = writer
+        elif before.writer == NOBODY:
+            version.writer = NOBODY
         elif before.writer is not None and writer is not None and before.writer[:2] == writer[:2]:
             version.writer = before.writer
         kind = ADDED if before is None else MODIFIED

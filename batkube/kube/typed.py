@@ -192,6 +192,8 @@ def _readers(type_name: str) -> list[_Reader]:
                 zero = _zero_struct(its.type)
             elif its.type in _ZEROS and (not its.omit_empty or its.type in _STRUCT_LIKE):
                 zero = _constant(_ZEROS[its.type])
+            elif its.type in _TIMES and not its.omit_zero:
+                zero = _constant(None)
         if its.type in _STRUCT_LIKE and not its.shape:
             omits = False
         readers.append(_Reader(its.name, read, omits, zero))
@@ -348,6 +350,10 @@ _ZEROS: dict[str, Any] = {
 }
 # Structs in Go although single values in JSON: omitempty does not leave them out.
 _STRUCT_LIKE = frozenset(("Quantity", "IntOrString"))
+
+
+# Structs as well, of which those without a date are null.
+_TIMES = frozenset(("Time", "MicroTime"))
 
 
 def _go_name(type_name: str) -> str:

@@ -113,5 +113,5 @@ def shown(path: Path) -> str:
             pairs = (f"{name}={json.dumps(its, ensure_ascii=False)}" for name, its in json.loads(rest).items())
             text += f"[{','.join(pairs)}]"
         else:
-            text += f"[={rest}]"
+            text += f"[{rest}]" if kind == "i" else f"[={rest}]"
     return text

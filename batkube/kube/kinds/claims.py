@@ -59,7 +59,7 @@ class ResourceClaims(Strategy):
         if ctx.subresource == "status":
             return errors + _validate_status(new, old.get("status") or {})
         errors += validate_new(new["metadata"], self.name_rule)
-        return errors + immutable("spec", new["spec"], old["spec"])
+        return errors + immutable("spec", new["spec"], old["spec"], of="resource/v1.ResourceClaimSpec")
 
 
 class ResourceClaimTemplates(Strategy):
@@ -80,12 +80,16 @@ class ResourceClaimTemplates(Strategy):
         _default(new.setdefault("spec", {}).setdefault("spec", {}))
 
     def validate_update(self, new: JSON, old: JSON, ctx: Context) -> Errors:
-        return super().validate_update(new, old, ctx) + immutable("spec", new["spec"], old["spec"])
+        return super().validate_update(new, old, ctx) + immutable(
+            "spec", new["spec"], old["spec"], of="resource/v1.ResourceClaimTemplateSpec"
+        )
 
 
 def _default(spec: JSON) -> None:
     """One device of each, where nothing is said."""
-    for request in (spec.get("devices") or {}).get("requests") or ():
+    devices = spec.setdefault("devices", {})
+    devices.setdefault("requests", None)  # not left out where it is empty
+    for request in devices["requests"] or ():
         for asked in (request.get("exactly"), *(request.get("firstAvailable") or ())):
             if asked is None:
                 continue

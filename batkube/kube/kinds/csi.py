@@ -77,9 +77,11 @@ class CSINodes(Strategy):
 
     def prepare_create(self, obj: JSON, ctx: Context) -> None:
         obj.pop("status", None)  # there is none before Kubernetes 1.37
+        obj.setdefault("spec", {}).setdefault("drivers", None)  # not left out where it is empty
 
     def prepare_update(self, new: JSON, old: JSON, ctx: Context) -> None:
         new.pop("status", None)
+        new.setdefault("spec", {}).setdefault("drivers", None)
 
     def validate_create(self, obj: JSON, ctx: Context) -> Errors:
         return super().validate_create(obj, ctx) + _validate_node_drivers(_drivers(obj))
@@ -171,7 +173,7 @@ class VolumeAttachments(Strategy):
         if ctx.subresource == "status":
             return super().validate_update(new, old, ctx)
         errors = validate_new(new["metadata"], self.name_rule) + _validate_attachment(new.get("spec") or {})
-        return errors + immutable("spec", new.get("spec"), old.get("spec"))
+        return errors + immutable("spec", new.get("spec"), old.get("spec"), of="storage/v1.VolumeAttachmentSpec")
 
 
 def _validate_attachment(spec: JSON) -> Errors:

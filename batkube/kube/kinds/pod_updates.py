@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..internal_json import internal
 from ..metadata import Errors
 from ..quantity import Quantity
 from ..status import FieldError
@@ -143,7 +144,11 @@ def _validate_terms(node: JSON, before: JSON) -> Errors:
         why = "no additions/deletions to non-empty NodeSelectorTerms list are allowed"
         return [FieldError.invalid(path, new, why)]
     return [
-        FieldError.invalid(f"{path}[{index}]", now, "only additions are allowed (no mutations or deletions)")
+        FieldError.invalid(
+            f"{path}[{index}]",
+            internal("core/v1.NodeSelectorTerm", now),
+            "only additions are allowed (no mutations or deletions)",
+        )
         for index, (now, then) in enumerate(zip(new, old, strict=True))
         if not _only_adds(now, then)
     ]

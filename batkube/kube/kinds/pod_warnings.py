@@ -154,6 +154,8 @@ def _of_container(container: JSON, path: str) -> Iterator[str]:
 def _fractional(text: str) -> bool:
     """No whole number of bytes, in the real server's arithmetic: thousandths of 64 bits, which wrap around."""
     amount = Quantity.parse(text).value
+    if amount.denominator == 1 and abs(amount) >= (1 << 63) - 1:  # cut to what 64 bits hold, and whole
+        return False
     thousandths = -(-amount.numerator * 1000 // amount.denominator)
     if abs(thousandths) >= 1 << 63:
         thousandths = (1 << 63) - 1

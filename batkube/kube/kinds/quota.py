@@ -159,7 +159,9 @@ class LimitRanges(Strategy):
 
 
 def _default_limits(obj: JSON) -> None:
-    for item in obj.setdefault("spec", {}).get("limits") or ():
+    spec = obj.setdefault("spec", {})
+    spec.setdefault("limits", None)  # no pointer and not left out: null in JSON
+    for item in spec["limits"] or ():
         for field in _BOUNDS:
             round_up(item.get(field))
         if item.get("type") == "Container":

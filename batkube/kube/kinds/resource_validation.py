@@ -179,7 +179,7 @@ def _validate_claims(used: list[JSON], path: str, names: Collection[str]) -> Err
         elif request:
             errors.extend(FieldError.invalid(f"{where}.request", request, why) for why in dns_label(request))
         if name not in names:
-            known = ": " + ", ".join(sorted(names)) if names else " which is empty"
+            known = ": " + ", ".join(sorted(set(names))) if names else " which is empty"
             text = f'Not found: "{name}": must be one of the names in pod.spec.resourceClaims{known}'
             errors.append(FieldError("FieldValueNotFound", where, text))
         seen.add((name, request))

@@ -40,8 +40,10 @@ def decode(body: bytes) -> JSON:
     Fields that were not sent are as Go's zero values: left out where the real server leaves them out, else empty.
     Raises NotProtobuf, UnknownKind, or ProtobufError for all else that is wrong.
     """
+    if not body:
+        raise NotProtobuf("empty data")
     if body[:4] != MAGIC:
-        raise NotProtobuf("provided data does not appear to be a protobuf message, expected prefix 6b 38 73 00")
+        raise NotProtobuf("provided data does not appear to be a protobuf message, expected prefix [107 56 115 0]")
     envelope = values.read_fields(body, 4, len(body))
     type_meta, raw = envelope.get(1, b""), envelope.get(2, b"")
     if not isinstance(type_meta, bytes) or not isinstance(raw, bytes):

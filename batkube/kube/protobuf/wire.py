@@ -61,7 +61,7 @@ def skip(data: bytes, position: int, end: int, tag: int) -> int:
     """
     wire_type = tag & 7
     if tag >> 3 == 0:
-        raise ProtobufError(f"proto: illegal tag 0 (wire type {wire_type})")
+        raise ProtobufError(f"proto: Unknown: illegal tag 0 (wire type {wire_type})")
     if wire_type == VARINT:
         return read_varint(data, position, end)[1]
     if wire_type == BYTES:

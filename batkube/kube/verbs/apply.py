@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from .. import typed
+from .. import api_types, typed
 from ..api import Api
 from ..apply import fields as paths
 from ..apply import kubectl, managers
 from ..apply.managers import APPLY, Entry
 from ..apply.merge import DuplicateKey, compare, fields_of, merge, no_nulls, without
+from ..apply.misfit import misfit
+from ..apply.types import Type
 from ..conversion import to_served
 from ..options import WriteOptions
 from ..resources import ResourceType
@@ -45,14 +47,14 @@ def apply(
     uid = config["metadata"].pop("uid", None)
     if current is None and uid:
         raise ApiError.conflict(resource.qualified, name, f"uid mismatch: the provided object specified uid {uid}")
-    typed_config = _typed(resource, namespace, name, config)
-    _only_own_part(config, resource, subresource)
     its = type_of(api, resource)
+    typed_config = _typed(resource, its, config)
+    _only_own_part(config, resource, subresource)
     try:
         wanted = paths.owned(fields_of(its, {key: config[key] for key in config if key not in ("kind", "apiVersion")}))
     except DuplicateKey as twice:
         shown = paths.shown((str(twice),))
-        raise _not_typed(resource, namespace, name, f"duplicate entries for key {shown}") from None
+        raise _not_typed(resource, config, f"duplicate entries for key {shown}") from None
     writer = Entry(options.field_manager, APPLY, resource.api_version, api.clock.seconds(), wanted, subresource or "")
     if current is None:
         _only_own_part(typed_config, resource, subresource)
@@ -103,16 +105,21 @@ def _checked(resource: ResourceType, name: str, config: Any) -> JSON:
     return result
 
 
-def _typed(resource: ResourceType, namespace: str, name: str, config: JSON) -> JSON:
+def _typed(resource: ResourceType, its: Type, config: JSON) -> JSON:
     """The configuration by its kind's types. What does not fit is a 500: the real server did not foresee it."""
+    type_name = api_types.type_of(resource.api_version, resource.kind)
+    if type_name is not None and not resource.custom and (why := misfit(type_name, its, config)):
+        raise _not_typed(resource, config, why)
     try:
         return typed.decode(resource, config, "Strict")
     except ApiError as refused:
-        raise _not_typed(resource, namespace, name, refused.message) from None
+        raise _not_typed(resource, config, refused.message) from None
 
 
-def _not_typed(resource: ResourceType, namespace: str, name: str, why: str) -> ApiError:
-    what = f"{namespace}/{name}; {resource.group}/{resource.version}, Kind={resource.kind}"
+def _not_typed(resource: ResourceType, config: JSON, why: str) -> ApiError:
+    metadata = config["metadata"]
+    of = f"{resource.group}/{resource.version}, Kind={resource.kind}"
+    what = f"{metadata.get('namespace') or ''}/{metadata['name']}; {of}"
     return ApiError.unforeseen(f"failed to create typed patch object ({what}): {why}")
 
 

@@ -18,6 +18,7 @@ from ..resources import ResourceType
 from ..status import ApiError, FieldError
 from ..store import Version
 from ..strategy import Context
+from . import ownership
 
 JSON = dict[str, Any]
 
@@ -58,6 +59,9 @@ def create(
         charged = charge_quotas(obj, ctx)
     if api.store.version(resource.storage, namespace, name) is not None:
         raise ApiError.already_exists(resource.qualified, name)
+    writer = (options.field_manager, resource.api_version, ctx.now)
+    if managed is None and options.names_manager:
+        managed = ownership.after_create(api, stored_as, obj, writer)
     if managed:
         obj["metadata"]["managedFields"] = managed
     if options.dry_run:
@@ -65,7 +69,7 @@ def create(
         return Version(stored_as, (namespace, name), obj, 0)
     for quota in charged:
         api.store.put(api.registry.named(QUOTAS), quota)
-    return api.store.put(stored_as, obj, (options.field_manager, resource.api_version, ctx.now))
+    return api.store.put(stored_as, obj, writer)
 
 
 def fill_empty(obj: JSON, resource: ResourceType) -> None:

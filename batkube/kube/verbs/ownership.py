@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from .. import api_types, typed
 from ..api import Api
 from ..apply import fields as paths
 from ..apply import managers
-from ..apply.managers import BEFORE_FIRST_APPLY, UPDATE, Entry
-from ..apply.merge import compare
+from ..apply.managers import APPLY, BEFORE_FIRST_APPLY, UPDATE, Entry
+from ..apply.merge import Changes, DuplicateKey, compare
 from ..apply.types import UNTYPED, Type, built_in, custom
 from ..conversion import to_served
 from ..custom.strategy import CustomStrategy
 from ..resources import ResourceType
-from ..store import Version
+from ..store import NOBODY, Version, Writer
 
 JSON = dict[str, Any]
 
@@ -34,10 +35,37 @@ def entries_of(api: Api, resource: ResourceType, version: Version) -> list[Entry
     managed = served["metadata"].get("managedFields")
     if managed:
         return managers.read(managed)
-    manager, api_version, time = version.writer or (
-        BEFORE_FIRST_APPLY,
-        resource.api_version,
-        served["metadata"]["creationTimestamp"],
+    return [_entry_of_all(api, resource, served, version.writer)]
+
+
+def of_only_writer(api: Api, resource: ResourceType, version: Version) -> list[JSON]:
+    """The managedFields of an object that has none yet, if but one client wrote it; else none."""
+    if version.writer in (None, NOBODY) or "managedFields" in version.obj["metadata"]:
+        return []
+    served = to_served(resource, version.obj)
+    try:
+        return managers.write([_entry_of_all(api, resource, served, version.writer)])
+    except DuplicateKey:
+        return []
+
+
+def after_create(api: Api, resource: ResourceType, obj: JSON, writer: Writer) -> list[JSON]:
+    """The managedFields of a new object."""
+    try:
+        return managers.write([_entry_of_all(api, resource, obj, writer)])
+    except DuplicateKey:
+        return []
+
+
+def _entry_of_all(api: Api, resource: ResourceType, served: JSON, writer: Writer | None) -> Entry:
+    manager, api_version, time = (
+        writer
+        if writer and writer != NOBODY
+        else (
+            BEFORE_FIRST_APPLY,
+            resource.api_version,
+            served["metadata"]["creationTimestamp"],
+        )
     )
     content = _content(served, resource, None)
     name = api_types.type_of(resource.api_version, resource.kind)
@@ -46,7 +74,7 @@ def entries_of(api: Api, resource: ResourceType, version: Version) -> list[Entry
     written = paths.owned(changes.added | changes.modified)
     admitted = api.strategy(resource).set_by_admission
     fields = frozenset(path for path in written if not (path[0] == "f:spec" and path[1:2] and path[1][2:] in admitted))
-    return [Entry(manager, UPDATE, api_version, time, fields)]
+    return Entry(manager, UPDATE, api_version, time, fields)
 
 
 def after_write(
@@ -64,6 +92,8 @@ def after_write(
     """
     if sent == [] or sent == [{}]:
         return None
+    if current.writer == NOBODY and "managedFields" not in current.obj["metadata"]:
+        return None  # all was let go of: until the next apply nobody owns anything
     old = to_served(resource, current.obj)
     time = api.clock.seconds() if subresource != "scale" else ""  # what is scaled is not dated
     writer = Entry(manager or "unknown", UPDATE, resource.api_version, time, frozenset(), subresource or "")
@@ -72,6 +102,26 @@ def after_write(
     )
     entries = managers.after_update(entries_of(api, resource, current), writer, changes)
     return managers.write(entries) or None
+
+
+def after_scaling(
+    api: Api, resource: ResourceType, current: Version, replicas: int, manager: str, force: bool
+) -> list[JSON]:
+    """The managedFields after an apply to the scale of an object: it is about the replicas alone, and conflicts tell of
+    the version of Scales (`managedfields.ScaleHandler` of k8s.io/apimachinery). 409 where it is refused.
+    """
+    entries = entries_of(api, resource, current)
+    writer = Entry(manager, APPLY, resource.api_version, "", frozenset((_REPLICAS,)), "scale")
+    changes = Changes()
+    if replicas != ((current.obj.get("spec") or {}).get("replicas") or 0):
+        changes.modified.add(_REPLICAS)
+    of_scale = [replace(entry, api_version=_SCALES, fields=entry.fields & {_REPLICAS}) for entry in entries]
+    managers.after_apply(of_scale, writer, changes, force)
+    return managers.write(managers.after_apply(entries, writer, changes, force=True))
+
+
+_REPLICAS = ("f:spec", "f:replicas")
+_SCALES = "autoscaling/v1"
 
 
 def _content(obj: JSON, resource: ResourceType, subresource: str | None) -> JSON:

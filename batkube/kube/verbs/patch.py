@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Any
 
@@ -39,12 +40,14 @@ class Patch:
         return self.kind == APPLY_PATCH
 
     @classmethod
-    def of(cls, data: bytes, content_type: str, resource: ResourceType) -> Patch:
+    def of(cls, data: bytes, content_type: str, resource: ResourceType, warnings: list[str] | None = None) -> Patch:
         """Decoded. 415 where the resource takes no such patch."""
         kind = media_type(content_type)
         if kind not in accepted_types(resource):
+            if resource.custom:
+                raise ApiError.unsupported_media_type(accepted_types(resource))
             raise ApiError(415, "UnsupportedMediaType", "415: Unsupported Media Type", {})
-        return cls(kind, bodies.decode_patch(data, kind == APPLY_PATCH))
+        return cls(kind, bodies.decode_patch(data, kind == APPLY_PATCH, warnings))
 
 
 def accepted_types(resource: ResourceType) -> tuple[str, ...]:
@@ -105,7 +108,28 @@ def _unfit(change: Patch, result: JSON, error: ApiError) -> FieldError:
     """Of a strategic patch the real server shows the patch, as Go prints a map; of others what came out."""
     if change.kind != STRATEGIC_PATCH:
         return FieldError.invalid("patch", orjson.dumps(result).decode(), error.message)
-    return FieldError.invalid("patch", strategic_merge.as_go(change.document), error.message.rpartition(": ")[2])
+    return FieldError.invalid("patch", strategic_merge.as_go(change.document), _unrestored(error.message))
+
+
+def _unrestored(message: str) -> str:
+    """What a strategic patch is told of a value of another type (`runtime.DefaultUnstructuredConverter`)."""
+    found = _UNFIT.search(message)
+    if found is None:
+        return message.rpartition(": ")[2]
+    given, wanted = found.groups()
+    kind = {"array": "slice", "object": "map", "number": "int64"}.get(given.split()[0], given)
+    if wanted.startswith("[]"):
+        return f"cannot restore slice from {kind}"
+    if wanted.startswith("map["):
+        return f"cannot restore map from {kind}"
+    if "." in wanted:
+        return f"cannot restore struct from: {kind}"
+    if kind == "int64":  # Go would convert it, to something else
+        return f"cannot convert int64 to {wanted}"
+    return f"unrecognized type: {wanted}"
+
+
+_UNFIT = re.compile(r"cannot unmarshal (.+) into Go struct field \S+ of type (\S+)")
 
 
 def _read_changed(

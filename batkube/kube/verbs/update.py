@@ -17,7 +17,7 @@ from ..names import path_segment
 from ..options import PLAIN_WRITE, WriteOptions
 from ..resources import ResourceType
 from ..status import ApiError, FieldError, quote
-from ..store import Version
+from ..store import NOBODY, Version
 from ..strategy import keep
 from . import ownership
 from .create import check_namespace, create, fill_empty
@@ -74,6 +74,7 @@ def modify(
     warnings: list[str] | None = None,
     *,
     by_rules: bool = True,
+    managed: list[JSON] | None = None,
 ) -> Version:
     """Change a copy of an object as the function does (in place, or by returning another) and store it.
 
@@ -83,7 +84,9 @@ def modify(
     copy = copy_of(to_served(resource, current.obj), current)
     changed = change(copy)
     new = changed if changed is not None else copy
-    return store_changed(api, resource, current, new, options, subresource, warnings, by_rules=by_rules)
+    return store_changed(
+        api, resource, current, new, options, subresource, warnings, by_rules=by_rules, managed=managed
+    )
 
 
 def store_changed(
@@ -131,7 +134,8 @@ def store_changed(
             managed = old["metadata"].get("managedFields")
     if managed:
         new["metadata"]["managedFields"] = managed
-    if new == old:
+    let_go = by_rules and sent in ([], [{}]) and current.writer != NOBODY
+    if new == old and not let_go:
         return current
     if options.dry_run:
         ordered = {"kind": stored_as.kind, "apiVersion": stored_as.api_version, **new}
@@ -143,7 +147,7 @@ def store_changed(
         ordered = {"kind": stored_as.kind, "apiVersion": stored_as.api_version, **new}
         return Version(stored_as, current.key, ordered, current.revision)
     writer = (options.field_manager, resource.api_version, api.clock.seconds()) if subresource is None else None
-    return api.store.put(stored_as, new, writer)
+    return api.store.put(stored_as, new, NOBODY if let_go else writer)
 
 
 def _ends(metadata: JSON) -> bool:

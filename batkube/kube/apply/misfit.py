@@ -1,0 +1,104 @@
+"""Why a configuration does not fit its type, in the words of structured-merge-diff (`typed/validate.go`)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from .. import api_types
+from . import fields as paths
+from .fields import Path
+from .merge import DuplicateKey, elements, granular
+from .types import KEYED, Type
+
+JSON = dict[str, Any]
+
+_SCALARS = {"string": "string", "bytes": "string", "bool": "boolean"} | dict.fromkeys(
+    ("int32", "int64", "double"), "numeric (int or float)"
+)
+_FITS: dict[str, tuple[type, ...]] = {"string": (str,), "boolean": (bool,), "numeric (int or float)": (int, float)}
+
+
+def misfit(type_name: str, its: Type, config: JSON) -> str | None:
+    """What is wrong, or None. kind and apiVersion are not looked at."""
+    shown = {name: value for name, value in config.items() if name not in ("kind", "apiVersion")}
+    found = list(_of_struct(type_name, its, shown, ()))
+    if len(found) < 2:
+        return found[0] if found else None
+    return "errors:\n" + "\n".join(f"  {each}" for each in found)
+
+
+def _of_struct(type_name: str, its: Type, value: Any, path: Path) -> Iterator[str]:
+    if not isinstance(value, dict):
+        yield f"{paths.shown(path)}: expected map, got &{{{_plain(value)}}}"
+        return
+    known = _fields(type_name)
+    for name, item in value.items():
+        below = (*path, paths.field(name))
+        field = known.get(name)
+        if field is None:
+            yield f"{paths.shown(below)}: field not declared in schema"
+        elif item is not None:
+            yield from _of_field(field, its.child(name), item, below)
+
+
+def _fields(type_name: str) -> dict[str, api_types.Field]:
+    fields = {}
+    for field in api_types.fields_of(type_name):
+        fields.update(_fields(field.type) if field.inline else {field.name: field})
+    return fields
+
+
+def _of_field(field: api_types.Field, its: Type, value: Any, path: Path) -> Iterator[str]:
+    if not field.shape:
+        yield from _of_value(field.type, its, value, path)
+    elif field.shape == "map":
+        if not isinstance(value, dict):
+            yield f"{paths.shown(path)}: expected map, got &{{{_plain(value)}}}"
+            return
+        for name, item in value.items():
+            yield from _of_value(field.type, its.child(name), item, (*path, paths.field(name)))
+    elif not isinstance(value, list):
+        yield f"{paths.shown(path)}: expected list, got &{{{_plain(value)}}}"
+    elif its.shape == KEYED and granular(its, value):
+        try:
+            for element, item in elements(its, value).items():
+                yield from _of_value(field.type, its.child(""), item, (*path, element))
+        except DuplicateKey as twice:
+            yield f"{paths.shown(path)}: duplicate entries for key {paths.shown((str(twice),))}"
+    else:
+        for index, item in enumerate(value):
+            yield from _of_value(field.type, its.child(""), item, (*path, f"i:{index}"))
+
+
+def _of_value(type_name: str, its: Type, value: Any, path: Path) -> Iterator[str]:
+    if api_types.has_type(type_name) and not api_types.is_string_list(type_name):
+        yield from _of_struct(type_name, its, value, path)
+        return
+    wanted = _SCALARS.get(type_name)
+    if wanted is None or value is None:
+        return
+    if not isinstance(value, _FITS[wanted]) or (isinstance(value, bool) and wanted != "boolean"):
+        yield f"{paths.shown(path)}: expected {wanted}, got &value.valueUnstructured{{Value:{_literal(value)}}}"
+
+
+def _plain(value: Any) -> str:
+    """As Go's %v prints it."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, list):
+        return f"[{' '.join(_plain(item) for item in value)}]"
+    if isinstance(value, dict):
+        return f"map[{' '.join(f'{name}:{_plain(value[name])}' for name in sorted(value))}]"
+    return "<nil>" if value is None else str(value)
+
+
+def _literal(value: Any) -> str:
+    """As Go's %#v prints it."""
+    if isinstance(value, list):
+        return f"[]interface {{}}{{{', '.join(_literal(item) for item in value)}}}"
+    if isinstance(value, dict):
+        inner = ", ".join(f"{json.dumps(name)}:{_literal(value[name])}" for name in sorted(value))
+        return f"map[string]interface {{}}{{{inner}}}"
+    return "interface {}(nil)" if value is None else json.dumps(value, ensure_ascii=False)
