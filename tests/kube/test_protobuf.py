@@ -104,7 +104,7 @@ def test_objects_of_every_kind_are_read_and_written_as_go_does() -> None:
 
 
 def test_what_is_no_protobuf_or_no_kind_is_told_apart() -> None:
-    with pytest.raises(NotProtobuf, match="6b 38 73 00"):
+    with pytest.raises(NotProtobuf, match=r"\[107 56 115 0\]"):
         protobuf.decode(b'{"kind":"Binding"}')
     with pytest.raises(NotProtobuf):
         protobuf.decode(b"")
