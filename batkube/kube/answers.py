@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -55,12 +56,19 @@ def _text(dumper: _Dumper, text: str) -> yaml.ScalarNode:
     style = None
     if "\n" in text:
         style = "|"
-    elif text in _OLD_BOOLEANS or dumper.resolve(yaml.ScalarNode, text, (True, False)) != _YAML_TEXT:  # type: ignore[no-untyped-call]
+    elif text in _OLD_BOOLEANS or _FLOAT.fullmatch(text) or _resolved(dumper, text) != _YAML_TEXT:
         style = '"'
     return dumper.represent_scalar(_YAML_TEXT, text, style=style)
 
 
+def _resolved(dumper: _Dumper, text: str) -> Any:
+    """What a reader would take it for without quotes."""
+    return dumper.resolve(yaml.ScalarNode, text, (True, False))  # type: ignore[no-untyped-call]
+
+
 _YAML_TEXT = "tag:yaml.org,2002:str"
+# Without a dot too, other than YAML 1.1 has it.
+_FLOAT = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?")
 _OLD_BOOLEANS = frozenset("yYnN")
 _Dumper.add_representer(str, _text)
 

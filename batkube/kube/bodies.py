@@ -12,6 +12,7 @@ import orjson
 import yaml
 
 from . import api_types, go_json, protobuf, typed
+from .go_json import json_type
 from .negotiation import JSON_TYPE, PROTOBUF_TYPE, SERVED, YAML_TYPE, media_type
 from .resources import ResourceType
 from .status import ApiError, FieldError, quote
@@ -130,11 +131,6 @@ def _other_type(given_kind: str, given_version: str, kind: str, api_version: str
     return f"converting ({given.rpartition('/')[2]}) to ({internal}.{kind}): unknown conversion"
 
 
-def json_type(value: Any) -> str:
-    """What Go calls the type of a value in JSON."""
-    return {bool: "bool", int: "number", float: "number", str: "string", list: "array"}.get(type(value), "object")
-
-
 def _keys(data: bytes) -> int:
     """How many keys there seem to be: where one stands twice, there are more in what was sent than in what was read."""
     return data.count(b'":')
@@ -211,7 +207,9 @@ def _check_delete_options(options: JSON) -> None:
             raise ApiError.bad_request(f"json: cannot unmarshal {names[type(value)]} into {into}")
 
 
-def decode_patch(data: bytes, is_yaml: bool, warnings: list[str] | None = None) -> Any:
+def decode_patch(
+    data: bytes, is_yaml: bool, warnings: list[str] | None = None, complaint: str = "error decoding patch: "
+) -> Any:
     """The document of a patch. 400 where it is malformed; a key that stands twice in YAML is warned of."""
     if is_yaml:
         try:
@@ -222,7 +220,7 @@ def decode_patch(data: bytes, is_yaml: bool, warnings: list[str] | None = None) 
         try:
             document = orjson.loads(data)
         except orjson.JSONDecodeError as error:
-            raise ApiError.bad_request(f"error decoding patch: {_go_problem(data) or error}") from None
+            raise ApiError.bad_request(f"{complaint}{_go_problem(data) or error}") from None
     _check_extent(document, data)
     return document
 

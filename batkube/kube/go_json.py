@@ -29,6 +29,11 @@ def problem(data: bytes) -> str | None:
     return None
 
 
+def json_type(value: object) -> str:
+    """What Go calls the type of a value in JSON."""
+    return {bool: "bool", int: "number", float: "number", str: "string", list: "array"}.get(type(value), "object")
+
+
 def character(byte: int) -> str:
     """As Go quotes it."""
     if byte == ord("'"):

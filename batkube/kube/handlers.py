@@ -17,7 +17,7 @@ from .options import DeleteOptions, Query, WriteOptions
 from .protobuf.forms import protobuf_form, protobuf_metadata_form
 from .resources import ResourceType
 from .routes import Target
-from .status import ApiError, FieldError, success
+from .status import ApiError, success
 from .store import Version
 from .strategy import ActionRequest
 from .tables import table_form
@@ -26,7 +26,7 @@ from .verbs import ownership
 from .verbs.create import create
 from .verbs.delete import delete, delete_collection
 from .verbs.list import ListOptions, list_page, parse_version
-from .verbs.patch import Patch, apply_patch, patch
+from .verbs.patch import Patch, apply_patch, patch, unfit_patch
 from .verbs.update import modify, update
 from .verbs.watch import watch
 from .watch import Watcher
@@ -286,7 +286,7 @@ def _action(api: Api, request: Request, subresource: str) -> Answer:
             try:
                 return typed.decode(resource, changed, kind=part)
             except ApiError as unfit:
-                shown = FieldError.invalid("patch", changed, unfit.message)
+                shown = unfit_patch(sent, changed, unfit)
                 raise ApiError.invalid("", "", [shown]) from None
 
     elif request.method in ("POST", "PUT"):

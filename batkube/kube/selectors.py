@@ -11,10 +11,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
+from .names import qualified_name
 from .status import ApiError, quote
 
 _NAME = re.compile(r"([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)")
-_SUBDOMAIN = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
 _TOKEN = re.compile(r"\s*(==|!=|=|!|,|\(|\)|<|>|[^\s=!,()<>]+)")
 
 
@@ -119,6 +119,8 @@ def _requirement(tokens: list[str], position: int) -> tuple[Requirement, int]:
     if absent:
         position += 1
     key = tokens[position] if position < len(tokens) else ""
+    if key and not absent and (key in "=()<>" or key in ("==", "!=")):
+        raise ApiError.bad_request(f"found '{key}', expected: !, identifier, or 'end of string'")
     if not key or key in "=!,()<>" or key in ("==", "!="):
         raise _refused(f"found '{key}', expected: identifier")
     _check_key(key)
@@ -172,7 +174,7 @@ def _values(tokens: list[str], position: int) -> tuple[tuple[str, ...], int]:
             value = token
         else:
             raise _refused(f"found '{token}', expected: ',' or ')'")
-    raise _refused("found '', expected: ',' or ')'")
+    raise _refused("found '', expected: " + ("',' or ')'" if value is not None else "',', or identifier"))
 
 
 def _refused(why: str) -> ApiError:
@@ -180,17 +182,8 @@ def _refused(why: str) -> ApiError:
 
 
 def _check_key(key: str) -> None:
-    prefix, slash, name = key.rpartition("/")
-    good = len(name) <= 63 and _NAME.fullmatch(name)
-    if slash:
-        good = good and len(prefix) <= 253 and _SUBDOMAIN.fullmatch(prefix)
-    if not good:
-        what = (
-            "name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an "
-            "alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is "
-            "'([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')"
-        )
-        raise ApiError.bad_request(f"unable to parse requirement: <nil>: Invalid value: {quote(key)}: {what}")
+    if wrong := "; ".join(qualified_name(key)):
+        raise ApiError.bad_request(f"unable to parse requirement: <nil>: Invalid value: {quote(key)}: {wrong}")
 
 
 def _check_value(key: str, value: str) -> None:
@@ -214,7 +207,7 @@ def parse_field_selector(text: str) -> FieldSelector:
         found = re.match(r"((?:[^=!\\]|\\.|!(?!=))*)(!=|==|=)(.*)", part, re.DOTALL)
         if found is None:
             raise ApiError.bad_request(f"invalid selector: '{text}'; can't understand '{part}'")
-        terms.append(FieldTerm(found[1], _unescape(found[3], text), found[2] != "!="))
+        terms.append(FieldTerm(found[1], _unescape(found[3]), found[2] != "!="))
     return FieldSelector(tuple(terms))
 
 
@@ -230,7 +223,7 @@ def _split_terms(text: str) -> Iterator[str]:
     yield text[start:]
 
 
-def _unescape(value: str, text: str) -> str:
+def _unescape(value: str) -> str:
     if not re.search(r"[\\,=]", value):
         return value
     plain = []
@@ -244,7 +237,7 @@ def _unescape(value: str, text: str) -> str:
                 raise ApiError.bad_request(f"invalid field selector: invalid escape sequence: \\{after}")
             char = value[position]
         elif char in ",=":
-            raise ApiError.bad_request(f"invalid selector: '{text}'; unescaped '{char}' in '{value}'")
+            raise ApiError.bad_request(f"invalid field selector: unescaped character in value: {ord(char)}")
         plain.append(char)
         position += 1
     return "".join(plain)

@@ -91,7 +91,7 @@ class Strategy:
     answers_deleted_object: bool = False
     # The kind has a spec whose changes raise metadata.generation; it begins at 1.
     counts_generation: bool = True
-    # Fields of the spec that admission fills in: nobody owns them.
+    # Paths (`spec.priority`) of what admission or the kind's rules fill in: nobody owns it who did not send it.
     set_by_admission: frozenset[str] = frozenset()
     # Dependents are orphaned where the client asks for nothing (jobs, replication controllers).
     orphans_by_default: bool = False

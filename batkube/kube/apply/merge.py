@@ -12,6 +12,10 @@ from .types import FIELDS, KEYED, SET, UNTYPED, Type
 JSON = dict[str, Any]
 
 
+# What one object has and the other has not; null is a value like others.
+_ABSENT = object()
+
+
 class DuplicateKey(ValueError):
     """A key stands twice in a list whose items are known by their keys."""
 
@@ -77,10 +81,9 @@ def compare(its: Type, old: Any, new: Any) -> Changes:
     changes = Changes()
 
     def walk(its: Type, old: Any, new: Any, path: Path) -> None:
-        if old is None and new is None:
-            return
         old_granular, new_granular = granular(its, old), granular(its, new)
-        if (old is not None and not old_granular) or (new is not None and not new_granular) or not (old or new):
+        old_leaf, new_leaf = old is not _ABSENT and not old_granular, new is not _ABSENT and not new_granular
+        if old_leaf or new_leaf or not ((old_granular and old) or (new_granular and new)):
             _leaf(old, new, path)
             return
         before = elements(its, old) if old_granular else {}
@@ -88,21 +91,23 @@ def compare(its: Type, old: Any, new: Any) -> Changes:
         for element in [*before, *(element for element in after if element not in before)]:
             below = (*path, element)
             if its.shape == SET:
-                _leaf(before.get(element), after.get(element), below)
+                _leaf(before.get(element, _ABSENT), after.get(element, _ABSENT), below)
             else:
-                was, now = before.get(element), after.get(element)
-                if was is None and element in before and isinstance(now, dict | list):
+                was, now = before.get(element, _ABSENT), after.get(element, _ABSENT)
+                if was is None and isinstance(now, dict | list):
                     was = type(now)()  # a null list that is filled was there before
+                elif now is None and isinstance(was, dict | list):
+                    now = type(was)()
                 walk(child(its, element), was, now, below)
-        if path and old is None:
+        if path and old is _ABSENT:
             changes.added.add(path)
-        elif path and new is None:
+        elif path and new is _ABSENT:
             changes.removed.add(path)
 
     def _leaf(old: Any, new: Any, path: Path) -> None:
-        if old is None:
+        if old is _ABSENT:
             changes.added.add(path)
-        elif new is None:
+        elif new is _ABSENT:
             changes.removed.add(path)
         elif old != new:
             changes.modified.add(path)

@@ -80,7 +80,13 @@ def _of_value(type_name: str, its: Type, value: Any, path: Path) -> Iterator[str
     if wanted is None or value is None:
         return
     if not isinstance(value, _FITS[wanted]) or (isinstance(value, bool) and wanted != "boolean"):
-        yield f"{paths.shown(path)}: expected {wanted}, got &value.valueUnstructured{{Value:{_literal(value)}}}"
+        if wanted == "string":
+            shown = f"&value.valueUnstructured{{Value:{_literal(value)}}}"
+        elif wanted == "boolean":
+            shown = f"&{{{_plain(value)}}}"
+        else:
+            shown = {bool: "boolean", str: "string", list: "list", dict: "map"}[type(value)]
+        yield f"{paths.shown(path)}: expected {wanted}, got {shown}"
 
 
 def _plain(value: Any) -> str:

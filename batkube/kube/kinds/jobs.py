@@ -40,6 +40,7 @@ _SCHEDULING = ("nodeSelector", "tolerations", "schedulingGates")
 
 
 class Jobs(Strategy):
+    set_by_admission = frozenset(("spec.selector", "spec.template.metadata"))
     orphans_by_default = True
     orphan_warning = (
         "child pods are preserved by default when jobs are deleted; set propagationPolicy=Background to remove them or "

@@ -33,7 +33,7 @@ _HOST = "spec.host"  # what spec.nodeName was called long ago
 class Pods(Strategy):
     """Rules of pods."""
 
-    set_by_admission = frozenset(("priority", "preemptionPolicy", "tolerations"))
+    set_by_admission = frozenset(("spec.priority", "spec.preemptionPolicy", "spec.tolerations"))
     selectable_fields = frozenset(
         (
             _HOST,

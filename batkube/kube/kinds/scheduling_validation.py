@@ -189,7 +189,8 @@ def validate_tolerations(tolerations: list[JSON], path: str) -> Errors:
                 why = "value must be empty when `operator` is 'Exists'"
                 errors.append(FieldError.invalid(f"{where}.operator", value, why))
         else:
-            errors.append(FieldError.not_supported(f"{where}.operator", operator, ("Equal", "Exists")))
+            known = ("Equal", "Exists", "Lt", "Gt") if operator in ("Lt", "Gt") else ("Equal", "Exists")
+            errors.append(FieldError.not_supported(f"{where}.operator", operator, known))
         if effect and effect not in _EFFECTS:
             errors.append(FieldError.not_supported(f"{where}.effect", effect, _EFFECTS))
     return errors

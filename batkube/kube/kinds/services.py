@@ -32,6 +32,8 @@ _MAX_AFFINITY_SECONDS = 86_400
 class Services(Strategy):
     """Rules of services."""
 
+    set_by_admission = frozenset(("spec.clusterIP", "spec.clusterIPs", "spec.ipFamilies", "spec.ipFamilyPolicy"))
+
     name_rule = staticmethod(dns_label)
     selectable_fields = frozenset(("spec.clusterIP", "spec.type"))
     create_on_update = True

@@ -12,6 +12,7 @@ from typing import Any
 
 import orjson
 
+from ..go_json import json_type
 from ..status import ApiError
 
 JSON = dict[str, Any]
@@ -36,10 +37,11 @@ def apply(obj: JSON, patch: Any) -> JSON:
     if patch is None:
         return obj
     if not isinstance(patch, list) or not all(isinstance(operation, dict) for operation in patch):
-        what = "object" if isinstance(patch, dict) else "string" if isinstance(patch, str) else "value"
-        raise ApiError.bad_request(
-            f"error decoding patch: json: cannot unmarshal {what} into Go value of type []handlers.jsonPatchOp"
-        )
+        wrong, into = patch, "[]handlers.jsonPatchOp"
+        if isinstance(patch, list):
+            wrong, into = next(each for each in patch if not isinstance(each, dict)), "handlers.jsonPatchOp"
+        why = f"json: cannot unmarshal {json_type(wrong)} into Go value of type {into}"
+        raise ApiError.bad_request(f"error decoding patch: {why}")
     if len(patch) > MAX_OPERATIONS:
         message = f"The allowed maximum operations in a JSON patch is {MAX_OPERATIONS}, got {len(patch)}"
         raise ApiError(413, "RequestEntityTooLarge", message)

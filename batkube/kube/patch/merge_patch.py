@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..go_json import json_type
 from ..status import ApiError
 
 JSON = dict[str, Any]
@@ -12,7 +13,9 @@ JSON = dict[str, Any]
 def apply(obj: JSON, patch: Any) -> JSON:
     """The object with the patch merged into it; neither is changed. 400 where the patch is no map."""
     if not isinstance(patch, dict):
-        what = "array" if isinstance(patch, list) else "string" if isinstance(patch, str) else "value"
+        if patch is None:
+            raise ApiError.bad_request("Invalid JSON Patch")
+        what = json_type(patch)
         raise ApiError.bad_request(
             f"error decoding patch: json: cannot unmarshal {what} into Go value of type map[string]interface {{}}"
         )

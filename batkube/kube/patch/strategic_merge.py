@@ -19,6 +19,7 @@ from functools import cache
 from typing import Any
 
 from .. import api_types
+from ..go_json import json_type
 from ..resources import ResourceType
 from ..status import ApiError
 
@@ -53,10 +54,8 @@ def apply(obj: JSON, patch: Any, resource: ResourceType) -> JSON:
     if patch is None:
         patch = {}
     if not isinstance(patch, dict):
-        what = "array" if isinstance(patch, list) else "string" if isinstance(patch, str) else "number"
-        raise ApiError.bad_request(
-            f"error decoding patch: json: cannot unmarshal {what} into Go value of type map[string]interface {{}}"
-        )
+        what = json_type(patch)
+        raise ApiError.bad_request(f"json: cannot unmarshal {what} into Go value of type map[string]interface {{}}")
     return merge(obj, patch, api_types.type_of(resource.api_version, resource.kind))
 
 

@@ -13,6 +13,7 @@ from ..apply.merge import DuplicateKey, compare, fields_of, merge, no_nulls, wit
 from ..apply.misfit import misfit
 from ..apply.types import Type
 from ..conversion import to_served
+from ..go_json import json_type
 from ..options import WriteOptions
 from ..resources import ResourceType
 from ..status import ApiError
@@ -83,7 +84,10 @@ def apply(
 
 
 def _checked(resource: ResourceType, name: str, config: Any) -> JSON:
-    given = config if isinstance(config, dict) else {}
+    if config is not None and not isinstance(config, dict):
+        into = f"cannot unmarshal {json_type(config)} into Go value of type map[string]interface {{}}"
+        raise ApiError.bad_request(f"error decoding YAML: error unmarshaling JSON: while decoding JSON: json: {into}")
+    given = config or {}
     kind, api_version = given.get("kind") or "", given.get("apiVersion") or ""
     if kind != resource.kind or api_version != resource.api_version:
         group, _, version = str(api_version).rpartition("/")
@@ -113,14 +117,20 @@ def _typed(resource: ResourceType, its: Type, config: JSON) -> JSON:
     try:
         return typed.decode(resource, config, "Strict")
     except ApiError as refused:
-        raise _not_typed(resource, config, refused.message) from None
+        why = refused.message.partition(f" cannot be handled as a {resource.kind}: ")[2]
+        kind = f"{resource.group}/{resource.version}, Kind={resource.kind}"
+        what = f"{_names(resource, config)}) to proper version: unable to convert unstructured object to {kind}"
+        raise ApiError.unforeseen(f"failed to convert new object ({what}: {why}") from None
 
 
 def _not_typed(resource: ResourceType, config: JSON, why: str) -> ApiError:
+    return ApiError.unforeseen(f"failed to create typed patch object ({_names(resource, config)}): {why}")
+
+
+def _names(resource: ResourceType, config: JSON) -> str:
     metadata = config["metadata"]
     of = f"{resource.group}/{resource.version}, Kind={resource.kind}"
-    what = f"{metadata.get('namespace') or ''}/{metadata['name']}; {of}"
-    return ApiError.unforeseen(f"failed to create typed patch object ({what}): {why}")
+    return f"{metadata.get('namespace') or ''}/{metadata['name']}; {of}"
 
 
 def _only_own_part(config: JSON, resource: ResourceType, subresource: str | None) -> None:

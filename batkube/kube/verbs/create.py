@@ -7,6 +7,8 @@ from __future__ import annotations
 import copy
 from typing import Any
 
+import orjson
+
 from ..api import Api
 from ..conversion import to_stored
 from ..kinds.limit_admission import check_limits
@@ -48,6 +50,7 @@ def create(
     name = _name(api, resource, namespace, metadata)
     obj["metadata"] = _system_fields(api, resource, namespace, name, metadata, ctx)
     strategy = api.strategy(resource)
+    sent = _copy(obj) if options.names_manager and managed is None else None
     strategy.prepare_create(obj, ctx)
     fill_empty(obj, stored_as)
     errors = strategy.validate_create(obj, ctx) or validate_new(obj["metadata"], path_segment, generic=True)
@@ -60,8 +63,8 @@ def create(
     if api.store.version(resource.storage, namespace, name) is not None:
         raise ApiError.already_exists(resource.qualified, name)
     writer = (options.field_manager, resource.api_version, ctx.now)
-    if managed is None and options.names_manager:
-        managed = ownership.after_create(api, stored_as, obj, writer)
+    if sent is not None:
+        managed = ownership.after_create(api, stored_as, obj, writer, sent)
     if managed:
         obj["metadata"]["managedFields"] = managed
     if options.dry_run:
@@ -70,6 +73,11 @@ def create(
     for quota in charged:
         api.store.put(api.registry.named(QUOTAS), quota)
     return api.store.put(stored_as, obj, writer)
+
+
+def _copy(obj: JSON) -> JSON:
+    copied: JSON = orjson.loads(orjson.dumps(obj))
+    return copied
 
 
 def fill_empty(obj: JSON, resource: ResourceType) -> None:

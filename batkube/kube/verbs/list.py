@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import binascii
+import string
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -217,12 +218,17 @@ def _token(revision: int, path: str) -> str:
     return base64.urlsafe_b64encode(orjson.dumps(token)).decode().rstrip("=")
 
 
+_BASE64 = frozenset(string.ascii_letters + string.digits + "-_")
+
+
 def _read_token(token: str) -> tuple[int, str]:
+    wrong = next((index for index, each in enumerate(token) if each not in _BASE64), len(token) // 4 * 4)
     try:
         padded = token + "=" * (-len(token) % 4)
         data = orjson.loads(base64.urlsafe_b64decode(padded.encode()))
     except (binascii.Error, ValueError):
-        raise ApiError.bad_request("invalid continue token: continue key is not valid: illegal base64 data") from None
+        why = f"illegal base64 data at input byte {wrong}"
+        raise ApiError.bad_request(f"invalid continue token: continue key is not valid: {why}") from None
     if not isinstance(data, dict) or data.get("v") != "meta.k8s.io/v1":
         why = "server does not recognize this encoded version "
         raise ApiError.bad_request(f"invalid continue token: continue key is not valid: {why}")

@@ -49,15 +49,19 @@ def of_only_writer(api: Api, resource: ResourceType, version: Version) -> list[J
         return []
 
 
-def after_create(api: Api, resource: ResourceType, obj: JSON, writer: Writer) -> list[JSON]:
-    """The managedFields of a new object."""
+def after_create(api: Api, resource: ResourceType, obj: JSON, writer: Writer, sent: JSON) -> list[JSON]:
+    """The managedFields of a new object. `sent` is what the client sent: the rest are defaults, which it owns as well,
+    or was set by admission and by the kind's rules.
+    """
     try:
-        return managers.write([_entry_of_all(api, resource, obj, writer)])
+        return managers.write([_entry_of_all(api, resource, obj, writer, sent)])
     except DuplicateKey:
         return []
 
 
-def _entry_of_all(api: Api, resource: ResourceType, served: JSON, writer: Writer | None) -> Entry:
+def _entry_of_all(
+    api: Api, resource: ResourceType, served: JSON, writer: Writer | None, sent: JSON | None = None
+) -> Entry:
     manager, api_version, time = (
         writer
         if writer and writer != NOBODY
@@ -72,8 +76,15 @@ def _entry_of_all(api: Api, resource: ResourceType, served: JSON, writer: Writer
     nothing = typed.empty(name) if name is not None and not resource.custom else {}
     changes = compare(type_of(api, resource), _content(nothing, resource, None), content)
     written = paths.owned(changes.added | changes.modified)
-    admitted = api.strategy(resource).set_by_admission
-    fields = frozenset(path for path in written if not (path[0] == "f:spec" and path[1:2] and path[1][2:] in admitted))
+    foreign = {tuple(map(paths.field, name.split("."))) for name in api.strategy(resource).set_by_admission}
+    if sent is not None:
+        foreign = {path for path in foreign if not _has(sent, path)}
+        metadata = sent.get("metadata") or {}
+        foreign |= {
+            ("f:metadata", f"f:{name}") for name in ("labels", "annotations", "finalizers") if not metadata.get(name)
+        }
+    lengths = {len(path) for path in foreign}
+    fields = frozenset(path for path in written if not any(path[:length] in foreign for length in lengths))
     return Entry(manager, UPDATE, api_version, time, fields)
 
 
@@ -117,7 +128,22 @@ def after_scaling(
         changes.modified.add(_REPLICAS)
     of_scale = [replace(entry, api_version=_SCALES, fields=entry.fields & {_REPLICAS}) for entry in entries]
     managers.after_apply(of_scale, writer, changes, force)
-    return managers.write(managers.after_apply(entries, writer, changes, force=True))
+    after: list[Entry] = []
+    for entry in managers.after_apply(entries, writer, changes, force=True):
+        if _REPLICAS in entry.fields and not entry.same_writer(
+            writer
+        ):  # what the scale is about has an entry of its own
+            after.append(replace(entry, fields=frozenset((_REPLICAS,)), time=""))
+            entry = replace(entry, fields=entry.fields - {_REPLICAS})
+        after.append(entry)
+    return managers.write(after)
+
+
+def _has(obj: JSON, path: paths.Path) -> bool:
+    value: Any = obj
+    for element in path:
+        value = value.get(element[2:]) if isinstance(value, dict) else None
+    return value not in (None, {}, [])
 
 
 _REPLICAS = ("f:spec", "f:replicas")

@@ -47,7 +47,8 @@ class Patch:
             if resource.custom:
                 raise ApiError.unsupported_media_type(accepted_types(resource))
             raise ApiError(415, "UnsupportedMediaType", "415: Unsupported Media Type", {})
-        return cls(kind, bodies.decode_patch(data, kind == APPLY_PATCH, warnings))
+        complaint = "" if kind == STRATEGIC_PATCH else "error decoding patch: "
+        return cls(kind, bodies.decode_patch(data, kind == APPLY_PATCH, warnings, complaint))
 
 
 def accepted_types(resource: ResourceType) -> tuple[str, ...]:
@@ -90,7 +91,7 @@ def patch(
                 _check_type(result, resource)
             decoded = _read_changed(resource, obj, result, options, warnings)
         except ApiError as unfit:
-            shown = _unfit(change, result, unfit)
+            shown = unfit_patch(change, result, unfit)
             raise ApiError.invalid("", "", [shown]) from None
         if not (decoded.get("metadata") or {}).get("name"):
             why = f"the name of the object ({name} based on URL) was undeterminable: name must be provided"
@@ -104,7 +105,7 @@ def patch(
     return modify(api, resource, namespace, name, changed, options, subresource, warnings), False
 
 
-def _unfit(change: Patch, result: JSON, error: ApiError) -> FieldError:
+def unfit_patch(change: Patch, result: JSON, error: ApiError) -> FieldError:
     """Of a strategic patch the real server shows the patch, as Go prints a map; of others what came out."""
     if change.kind != STRATEGIC_PATCH:
         return FieldError.invalid("patch", orjson.dumps(result).decode(), error.message)
