@@ -27,6 +27,8 @@ def validate_definition(obj: JSON) -> list[FieldError]:
     plural, group = names.get("plural", ""), spec.get("group", "")
     if not group:
         errors.append(FieldError.required("spec.group"))
+    elif "." not in group:
+        errors.append(FieldError.invalid("spec.group", group, "should be a domain with at least one dot"))
     if metadata["name"] != f"{plural}.{group}":
         errors.append(FieldError.invalid("metadata.name", metadata["name"], 'must be spec.names.plural+"."+spec.group'))
     if spec.get("scope") not in ("Cluster", "Namespaced"):
@@ -52,6 +54,8 @@ def validate_definition(obj: JSON) -> list[FieldError]:
     if sum(bool(version.get("storage")) for version in versions) != 1:
         detail = "must have exactly one version marked as storage version"
         errors.append(FieldError.invalid("spec.versions", [v.get("name") for v in versions], detail))
+    if not any(version.get("storage") for version in versions):
+        errors.append(FieldError.invalid("status.storedVersions", None, "must have at least one stored version"))
     return errors
 
 

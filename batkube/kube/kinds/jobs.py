@@ -5,6 +5,7 @@ from __future__ import annotations
 import zoneinfo
 from typing import Any
 
+from ..internal_json import internal
 from ..label_selectors import validate_label_selector
 from ..metadata import Errors, immutable, problems, validate_annotations, validate_labels
 from ..names import dns_label, domain_prefixed_path
@@ -31,7 +32,7 @@ _COUNTS = (
 )
 _MAX_PARALLELISM = 100_000  # of an indexed job
 _REPLACEMENTS = ("Failed", "TerminatingOrFailed")
-_MODES = ("Indexed", "NonIndexed")
+_MODES = ("NonIndexed", "Indexed")
 _MAX_NAME = 52  # of a cron job: its jobs' names are 11 characters longer
 _RESTART_POLICIES = ('valid values: "OnFailure", "Never"', ("OnFailure", "Never"))
 _DESCRIPTORS = ("@yearly", "@annually", "@monthly", "@weekly", "@daily", "@midnight", "@hourly")
@@ -199,7 +200,8 @@ def validate_job_spec(spec: JSON, path: str) -> Errors:
                 errors.append(FieldError.invalid(f"{path}.{name}", spec[name], "requires indexed completion mode"))
         if spec.get("successPolicy") is not None:
             why = "requires indexed completion mode"
-            errors.append(FieldError.invalid(f"{path}.successPolicy", spec["successPolicy"], why))
+            shown = internal("batch/v1.SuccessPolicy", spec["successPolicy"])
+            errors.append(FieldError.invalid(f"{path}.successPolicy", shown, why))
     if spec.get("podFailurePolicy") is not None:
         errors.extend(validate_failure_policy(spec, f"{path}.podFailurePolicy"))
     replacement = spec.get("podReplacementPolicy")
@@ -319,9 +321,14 @@ def _schedule_problems(schedule: str) -> tuple[str, ...]:
             place, _, step = part.partition("/")
             if step == "0":
                 return (f"step of range should be a positive number: {part}",)
-            first = place.split("-")[0]
-            if first.isdigit() and not low <= int(first) <= high:
-                return (f"value out of range ({first}): {part}",)
+            first, _, last = place.partition("-")
+            if first.isdigit() and int(first) < low:
+                return (f"beginning of range ({first}) below minimum ({low}): {part}",)
+            end = last or first
+            if end.isdigit() and int(end) > high:
+                return (f"end of range ({end}) above maximum ({high}): {part}",)
+            if first.isdigit() and end.isdigit() and int(first) > int(end):
+                return (f"beginning of range ({first}) beyond end of range ({end}): {part}",)
     return ()
 
 

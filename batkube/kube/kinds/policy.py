@@ -88,7 +88,8 @@ def _validate_budget(spec: JSON) -> Errors:
     errors: Errors = []
     least, most = spec.get("minAvailable"), spec.get("maxUnavailable")
     if least is not None and most is not None:
-        shown = {"minAvailable": least, "maxUnavailable": most}
+        shown = {"MinAvailable": least, "Selector": spec.get("selector"), "MaxUnavailable": most}
+        shown["UnhealthyPodEvictionPolicy"] = spec.get("unhealthyPodEvictionPolicy")
         errors.append(FieldError.invalid("spec", shown, "minAvailable and maxUnavailable cannot be both set"))
     for name, value in (("minAvailable", least), ("maxUnavailable", most)):
         if value is None:

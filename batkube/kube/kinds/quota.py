@@ -79,12 +79,29 @@ class ResourceQuotas(Strategy):
         return errors + _validate_spec(new["spec"]) + immutable("spec.scopes", scopes[0], scopes[1])
 
 
+_OF_PODS = frozenset(("pods", *(f"{of}{name}" for of in ("", "limits.", "requests.") for name in ("cpu", "memory"))))
+# What a quota of a scope may limit, among the standard resources (`IsResourceQuotaScopeValidForResource`).
+_LIMITED_BY = {
+    "BestEffort": frozenset(("pods",)),
+    "VolumeAttributesClass": frozenset(("persistentvolumeclaims", "requests.storage")),
+    "Terminating": _OF_PODS,
+    "NotTerminating": _OF_PODS,
+    "NotBestEffort": _OF_PODS,
+    "PriorityClass": _OF_PODS,
+    "CrossNamespacePodAffinity": _OF_PODS,
+}
+
+
 def _validate_spec(spec: JSON) -> Errors:
     errors = _validate_amounts(spec.get("hard") or {}, "spec.hard")
     scopes = spec.get("scopes") or []
     for scope in scopes:
         if scope not in _SCOPES:
             errors.append(FieldError.invalid("spec.scopes", scopes, "unsupported scope"))
+        limits = _LIMITED_BY.get(scope)
+        for name in spec.get("hard") or () if limits else ():
+            if name in _STANDARD and limits is not None and name not in limits:
+                errors.append(FieldError.invalid("spec.scopes", scopes, "unsupported scope applied to resource"))
     for one, other in (("BestEffort", "NotBestEffort"), ("Terminating", "NotTerminating")):
         if one in scopes and other in scopes:
             errors.append(FieldError.invalid("spec.scopes", scopes, "conflicting scopes"))
@@ -128,7 +145,8 @@ def _validate_amounts(hard: JSON, path: str) -> Errors:
 
 def _validate_name(name: str, path: str) -> Errors:
     if wrong := qualified_name(name):
-        return problems(path, name, wrong)
+        not_standard = FieldError.invalid(path, name, "must be a standard resource for quota")
+        return problems(path, name, wrong) + ([] if "/" in name else [not_standard])
     if "/" in name or name.startswith(("requests.hugepages-", "hugepages-")):
         return []
     errors: Errors = []

@@ -8,6 +8,7 @@ from __future__ import annotations
 import ipaddress
 from typing import Any
 
+from ..internal_json import internal
 from ..metadata import Errors, problems, validate_labels
 from ..names import dns_label, dns_subdomain, ip_address, port_name, port_number, qualified_name
 from ..status import FieldError
@@ -233,7 +234,7 @@ def _duplicate_ports(ports: list[JSON]) -> Errors:
         for index, port in enumerate(ports):
             known = (port.get("protocol", ""), port.get(key, 0))
             if known[1] and known in seen:
-                shown = {"Name": "", "Protocol": known[0], "Port": known[1]}
+                shown = internal("core/v1.ServicePort", {"protocol": known[0], key: known[1]})
                 errors.append(FieldError.duplicate(f"spec.ports[{index}]", shown))
             seen.add(known)
     return errors

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..internal_json import internal
 from ..metadata import Errors, problems
 from ..names import dns_label
 from ..status import FieldError
@@ -62,7 +63,9 @@ class StatefulSets(Workload):
         strategy = spec["updateStrategy"]
         if strategy["type"] not in ("RollingUpdate", "OnDelete"):
             why = "must be 'RollingUpdate' or 'OnDelete'"
-            errors.append(FieldError.invalid("spec.updateStrategy", strategy, why))
+            errors.append(
+                FieldError.invalid("spec.updateStrategy", internal("apps/v1.StatefulSetUpdateStrategy", strategy), why)
+            )
         elif strategy["type"] == "RollingUpdate" and strategy.get("rollingUpdate"):
             where = "spec.updateStrategy.rollingUpdate"
             errors.extend(validate_negatives(strategy["rollingUpdate"], ("partition",), where))

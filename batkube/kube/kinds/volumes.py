@@ -11,6 +11,7 @@ from ..quantity import Quantity
 from ..status import FieldError
 from ..strategy import Context, Strategy
 from . import resource_lists
+from .mount_validation import validate_no_backsteps
 from .scheduling_validation import validate_node_selector
 
 JSON = dict[str, Any]
@@ -154,6 +155,8 @@ def _validate_source(spec: JSON, has_affinity: bool) -> Errors:
     for source, field in (("hostPath", "path"), ("local", "path"), ("nfs", "server"), ("nfs", "path")):
         if source in spec and not spec[source].get(field):
             errors.append(FieldError.required(f"spec.{source}.{field}"))
+    if path := (spec.get("hostPath") or {}).get("path"):
+        errors += validate_no_backsteps(path, "spec.hostPath.path")
     if "local" in spec and not has_affinity:
         errors.append(FieldError.required("spec.nodeAffinity", "Local volume requires node affinity"))
     for field in ("driver", "volumeHandle"):

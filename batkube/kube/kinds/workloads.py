@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from ..internal_json import internal
 from ..label_selectors import matches, validate_label_selector
 from ..metadata import Errors, immutable, validate_annotations, validate_labels
 from ..status import FieldError
@@ -185,7 +186,9 @@ class Deployments(Workload):
                 errors.append(FieldError.forbidden("spec.strategy.rollingUpdate", why))
         elif strategy["type"] != "RollingUpdate":
             allowed = ("Recreate", "RollingUpdate")
-            errors.append(FieldError.not_supported("spec.strategy", strategy, allowed))
+            errors.append(
+                FieldError.not_supported("spec.strategy", internal("apps/v1.DeploymentStrategy", strategy), allowed)
+            )
         else:
             errors.extend(_validate_rolling(strategy["rollingUpdate"], "spec.strategy.rollingUpdate"))
         errors.extend(validate_negatives(spec, ("progressDeadlineSeconds",)))
@@ -276,7 +279,12 @@ class DaemonSets(Workload):
             errors = [error for error in errors if error.field != "spec.selector"]
         strategy, path = spec["updateStrategy"], "spec.updateStrategy"
         if strategy["type"] not in ("RollingUpdate", "OnDelete"):
-            return [*errors, FieldError.not_supported(path, strategy, ("RollingUpdate", "OnDelete"))]
+            return [
+                *errors,
+                FieldError.not_supported(
+                    path, internal("apps/v1.DaemonSetUpdateStrategy", strategy), ("RollingUpdate", "OnDelete")
+                ),
+            ]
         if strategy["type"] == "OnDelete":
             return errors
         rolling, path = strategy["rollingUpdate"], f"{path}.rollingUpdate"
