@@ -84,7 +84,8 @@ def with_type_meta(parsed: JSON, data: bytes, kind: str, api_version: str, custo
             group = api_version.partition("/")[0]
             wrong = FieldError.invalid("kind", given_kind, f"must be {kind}")
             raise ApiError.invalid(f"{given_kind}.{group}", name, [wrong])
-    if given_kind not in ("", kind) or given_version not in ("", api_version):
+    old_eviction = kind == "Eviction" and given_version == "policy/v1beta1"  # taken still
+    if given_kind not in ("", kind) or not (given_version in ("", api_version) or old_eviction):
         given_kind, given_version = given_kind or kind, given_version or api_version
         why = _other_type(given_kind, given_version, kind, api_version)
         version = quote(given_version.rpartition("/")[2])
