@@ -4,9 +4,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from batkube.kube.bodies import DocumentError, documents
 from batkube.kube.server import ApiServer
 from batkube.kube.status import ApiError
+from batkube.kube.yaml_text import DocumentError, documents
 
 JSON = dict[str, Any]
 

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterator
-from math import isfinite
 from typing import Any
 
 import orjson
-import yaml
 
 from . import api_types, go_json, protobuf, typed
 from .go_json import json_type
 from .negotiation import JSON_TYPE, PROTOBUF_TYPE, SERVED, YAML_TYPE, media_type
 from .resources import ResourceType
 from .status import ApiError, FieldError, quote
+from .yaml_text import YamlError, first_document, sayable
 
 JSON = dict[str, Any]
 
@@ -23,7 +21,6 @@ MAX_BODY = 3 * 1024 * 1024  # bytes, as the real server's limit for resource req
 MAX_ITEMS = 50_000  # in all lists of a body together; etcd's limit of 1.5 MB leaves the real server hardly more
 MAX_DEPTH = 200  # of values within values; orjson writes 254, and there are lists and tables around objects
 MAX_YAML = 1024 * 1024  # bytes; YAML takes ten times as long to read as JSON
-_MAX_EXPANDED = 1_000_000  # nodes of a YAML document, aliases written out
 _SHOWN = 30  # bytes of a body that an error shows
 _LOOKED_THROUGH = 128 * 1024  # bytes of a body of which an error says what Go would
 _DELETE_OPTIONS = "DeleteOptions"
@@ -215,7 +212,7 @@ def decode_patch(
     if is_yaml:
         try:
             document = _first_document(data, warnings)
-        except _YamlError as error:
+        except YamlError as error:
             raise ApiError.bad_request(f"error decoding YAML: error converting YAML to JSON: yaml: {error}") from None
     else:
         try:
@@ -244,7 +241,7 @@ def _json(data: bytes, kind: str, custom: bool = False) -> Any:
     if why is not None:
         raise _unrecognised(kind, data, why)
     try:  # numbers beyond 64 bits, halves of characters, no UTF-8: what orjson refuses and the real server reads
-        return _sayable(json.loads(data.decode("utf-8", "replace")), custom)
+        return sayable(json.loads(data.decode("utf-8", "replace")), custom)
     except (ValueError, OverflowError, RecursionError) as error:
         raise _unrecognised(kind, data, str(error)) from None
 
@@ -254,79 +251,10 @@ def _go_problem(data: bytes) -> str | None:
     return go_json.problem(data) if len(data) <= _LOOKED_THROUGH else None
 
 
-def _sayable(value: Any, custom: bool) -> Any:
-    """What an odd document says, in what JSON can say: keys are texts, texts are Unicode, numbers are finite; those of
-    custom resources (`custom`) fit 64 bits or are floats. ValueError where it cannot be said.
-    """
-    if isinstance(value, dict):
-        return {_key(key): _sayable(item, custom) for key, item in value.items()}
-    if isinstance(value, list):
-        return [_sayable(item, custom) for item in value]
-    if isinstance(value, str):
-        return value if value.isascii() else value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-    if isinstance(value, float) and not isfinite(value):
-        raise ValueError(f"json: unsupported value: {value}")
-    if isinstance(value, int) and custom and not -(1 << 63) <= value < 1 << 63:
-        return float(value)
-    if value is not None and not isinstance(value, int | float):
-        raise ValueError(f"json: unsupported type: {type(value).__name__}")
-    return value
-
-
-def _key(key: Any) -> str:
-    """The keys of YAML's maps may be numbers, or true."""
-    if isinstance(key, bool):
-        return "true" if key else "false"
-    return key if isinstance(key, str) else str(key)
-
-
-class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
-    """YAML as sigs.k8s.io/yaml reads it: dates stay text."""
-
-
-_Loader.yaml_implicit_resolvers = {
-    first: [(tag, pattern) for tag, pattern in resolvers if tag != "tag:yaml.org,2002:timestamp"]
-    for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
-}
-
-
-class DocumentError(ValueError):
-    """A file is no YAML or JSON: what is wrong, at `line`."""
-
-    def __init__(self, what: str, line: int) -> None:
-        super().__init__(what)
-        self.line = line
-
-
-def documents(data: bytes) -> Iterator[tuple[int, Any]]:
-    """All documents of a file of YAML (or JSON, which is YAML too), each with the line at which it begins. Raises
-    DocumentError.
-    """
-    line = 1
-    try:
-        loader = _Loader(data)
-        while loader.check_node():
-            node = loader.get_node()
-            assert node is not None
-            line = node.start_mark.line + 1
-            if _expanded(node, {}) > _MAX_EXPANDED:
-                raise ValueError("it grows too large with its aliases written out")
-            yield line, _sayable(loader.construct_document(node), custom=True)
-    except yaml.MarkedYAMLError as error:
-        mark = error.problem_mark
-        raise DocumentError(f"no YAML: {error.problem}", mark.line + 1 if mark else line) from None
-    except (yaml.YAMLError, ValueError, OverflowError, RecursionError) as error:
-        raise DocumentError(f"no YAML: {' '.join(str(error).split())}", line) from None
-
-
-class _YamlError(ValueError):
-    """A text is no YAML; why, as go-yaml says it."""
-
-
 def _yaml(data: bytes, kind: str) -> Any:
     try:
         return _first_document(data)
-    except _YamlError as error:
+    except YamlError as error:
         raise ApiError.bad_request(
             f"the object provided is unrecognized (must be of type {kind}): yaml: {error} ({_shown(data)})"
         ) from None
@@ -337,65 +265,7 @@ def _first_document(data: bytes, warnings: list[str] | None = None) -> Any:
         if data.startswith(b"{"):  # kubectl applies JSON under this name
             return _json(data, "patch")
         raise ApiError.request_too_large(MAX_YAML)
-    try:
-        loader = _Loader(data)
-        if not loader.check_node():
-            return None
-        node = loader.get_node()
-        if _expanded(node, {}) > _MAX_EXPANDED:
-            raise yaml.YAMLError("document contains excessive aliasing")
-        if warnings is not None:
-            warnings.extend(_keys_twice(node))
-        return _sayable(loader.construct_document(node), custom=True)
-    except (yaml.YAMLError, ValueError, OverflowError, RecursionError) as error:
-        raise _YamlError(_yaml_problem(error)) from None
-
-
-def _keys_twice(node: Any) -> Iterator[str]:
-    """Of each key that stands again in a map: where."""
-    if isinstance(node, yaml.MappingNode):
-        seen: set[str] = set()
-        for key, value in node.value:
-            if isinstance(key, yaml.ScalarNode):
-                if key.value in seen:
-                    yield f"line {key.start_mark.line + 1}: key {quote(key.value)} already set in map"
-                seen.add(key.value)
-            yield from _keys_twice(value)
-    elif isinstance(node, yaml.SequenceNode):
-        for item in node.value:
-            yield from _keys_twice(item)
-
-
-def _yaml_problem(error: Exception) -> str:
-    """What is wrong with a YAML text, in the words of go-yaml as far as they are known (`parser.fail` of decode.go)."""
-    if not isinstance(error, yaml.MarkedYAMLError):
-        return " ".join(str(error).split())
-    text = re.sub(r"^expected (.*), but (got|found) .*", r"did not find expected \1", error.problem or "")
-    text = _GO_YAML.get(text, text)
-    scanning = isinstance(error, yaml.scanner.ScannerError)
-    line = error.context_mark.line if error.context_mark else 0
-    if not line and error.problem_mark:
-        line = error.problem_mark.line
-    return f"line {line + scanning}: {text}" if line else text
-
-
-_GO_YAML = {
-    "mapping values are not allowed here": "mapping values are not allowed in this context",
-    "did not find expected <block end>": "did not find expected key",
-    "sequence entries are not allowed here": "block sequence entries are not allowed in this context",
-    "mapping keys are not allowed here": "mapping keys are not allowed in this context",
-}
-
-
-def _expanded(node: Any, known: dict[int, int]) -> int:
-    """How many nodes the document has with all its aliases written out."""
-    if isinstance(node, tuple):  # a key and its value
-        return _expanded(node[0], known) + _expanded(node[1], known)
-    if id(node) not in known:
-        known[id(node)] = 1  # also ends a node that contains itself
-        children = node.value if isinstance(node, yaml.CollectionNode) else ()
-        known[id(node)] = 1 + sum(_expanded(child, known) for child in children)
-    return known[id(node)]
+    return first_document(data, warnings)
 
 
 def _unrecognised(kind: str, data: bytes, why: str) -> ApiError:
