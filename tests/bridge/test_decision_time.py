@@ -93,7 +93,8 @@ async def test_bindings_are_dated_after_their_cause(tmp_path: Path) -> None:
     assert (reply.now, reply.events[0].timestamp) == (7, 7)
     status = seen[0]["status"]
     (scheduled,) = [one for one in status["conditions"] if one["type"] == "PodScheduled"]
-    assert scheduled["lastTransitionTime"] == status["startTime"] == "1970-01-01T00:00:07Z"
+    assert scheduled["lastTransitionTime"] == "1970-01-01T00:00:07Z"
+    assert status["startTime"] == "1970-01-01T00:00:07.000000000Z"
     (record_row,) = world.simulator.records
     assert (record_row.starting_time, record_row.finish_time) == (7, 17)
 
