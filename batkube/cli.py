@@ -13,6 +13,31 @@ from pydantic import BaseModel, ValidationError
 from batkube import __version__
 from batkube.clock_cli import clock_app
 from batkube.faults import exit_with
+from batkube.options import (
+    ClockOption,
+    CrdOption,
+    DeadlockOption,
+    DecisionTimeOption,
+    DisablePlugins,
+    EnablePlugins,
+    Epoch,
+    InClusterDir,
+    PaceOption,
+    Patience,
+    Paused,
+    QuietPeriod,
+    RestOption,
+    SchedulerMetrics,
+    SchedulerMetricsInsecure,
+    SchedulerMetricsToken,
+    SchedulerName,
+    Seed,
+    StartupOption,
+    TimersOption,
+    TimerWindow,
+    Tls,
+    WorkloadOption,
+)
 from batkube.settings import (
     DEFAULT_BATSIM_ENDPOINT,
     DEFAULT_EPOCH,
@@ -46,116 +71,6 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.add_typer(clock_app, name="clock")
-
-WorkloadOption = Annotated[
-    list[Path], typer.Option("--workload", "-w", help="Batsim workload (JSON); repeat for several.")
-]
-SchedulerName = Annotated[
-    str,
-    typer.Option("--scheduler-name", help="The name the scheduler under test goes by, in a pod's schedulerName."),
-]
-DeadlockOption = Annotated[
-    OnDeadlock,
-    typer.Option("--on-deadlock", help="When nothing can ever happen again: fail, or reject the waiting jobs."),
-]
-ClockOption = Annotated[
-    Clock,
-    typer.Option(
-        help="Clock of the scheduler: simulated (once, tree), real, paced (real, nobody observed, goes at --pace),"
-        " or auto: simulated where that works."
-    ),
-]
-TimersOption = Annotated[
-    str,
-    typer.Option(
-        metavar=f"[{'|'.join(Timers)}|SECONDS]",
-        help="At which of the scheduler's own timers to stop (docs/time.md), or: so many seconds apart.",
-    ),
-]
-TimerWindow = Annotated[
-    float,
-    typer.Option(help="Simulated seconds after the last change for which `--timers window` follows timers."),
-]
-QuietPeriod = Annotated[
-    float,
-    typer.Option(help="Real seconds without a request after which a scheduler out of sight is at rest."),
-]
-RestOption = Annotated[
-    RestMeans,
-    typer.Option(help="How rest of a scheduler on the real clock is known: auto takes the best means there is."),
-]
-SchedulerMetrics = Annotated[
-    str | None,
-    typer.Option(metavar="URL", help="Metrics of a kube-scheduler that cannot be observed (https://HOST:10259)."),
-]
-SchedulerMetricsToken = Annotated[Path | None, typer.Option(help="File with a bearer token for these metrics.")]
-SchedulerMetricsInsecure = Annotated[
-    bool,
-    typer.Option("--scheduler-metrics-insecure", help="Take any certificate there (kube-scheduler makes its own)."),
-]
-Patience = Annotated[
-    float | None,
-    typer.Option(
-        help="Real seconds a scheduler at rest may stay silent, with no event to come, before it is stuck."
-        f" [default: {DEFAULT_PATIENCE:g}, at a pace {DEFAULT_PATIENCE_AT_PACE:g}]",
-        show_default=False,
-    ),
-]
-PaceOption = Annotated[
-    float | None,
-    typer.Option(
-        help="Simulated seconds a real one (1: real time, 60: a minute a second); else as fast as it goes.",
-        show_default=False,
-    ),
-]
-Paused = Annotated[bool, typer.Option("--paused", help="Begin paused, for `batkube clock step` and `resume`.")]
-DecisionTimeOption = Annotated[
-    str,
-    typer.Option(
-        metavar="zero|SECONDS|real[:FACTOR]",
-        help="How long each reaction of the scheduler lasts in simulated time: bindings are dated so much later.",
-    ),
-]
-StartupOption = Annotated[
-    Path | None,
-    typer.Option(help="How long pods take to start and to end (YAML, see docs/startup.md); else no time."),
-]
-Tls = Annotated[
-    bool, typer.Option("--tls", help="HTTPS, and nobody comes in without the kubeconfig's token or certificate.")
-]
-InClusterDir = Annotated[
-    Path | None,
-    typer.Option(help="Write token, ca.crt and namespace here, as a pod finds them; turns TLS on.", show_default=False),
-]
-EnablePlugins = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--enable-admission-plugins",
-        metavar="NAME,...",
-        help="Admission plugins to have at work, by kube-apiserver's names.",
-        show_default=False,
-    ),
-]
-DisablePlugins = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--disable-admission-plugins",
-        metavar="NAME,...",
-        help="Admission plugins to do without, by kube-apiserver's names.",
-        show_default=False,
-    ),
-]
-CrdOption = Annotated[
-    list[Path] | None,
-    typer.Option(
-        "--crd",
-        metavar="FILE|DIR",
-        help="CustomResourceDefinitions to serve from the start (YAML, JSON); repeat for several.",
-        show_default=False,
-    ),
-]
-Epoch = Annotated[float, typer.Option(help="Unix seconds at which simulated time 0 lies.", show_default=False)]
-Seed = Annotated[int, typer.Option(help="Where uids and generated names come from.")]
 
 
 def _version(wanted: bool) -> None:
