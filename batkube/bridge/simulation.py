@@ -1,7 +1,7 @@
 """One simulation: Batsim's messages change the cluster; what schedulers do to it becomes the replies."""
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
 from batkube.batsim import messages
@@ -95,15 +95,22 @@ class Simulation:
 
     # What Batsim says
 
-    def apply(self, message: messages.Message) -> bool:
+    async def apply(self, message: messages.Message, between: Callable[[], Awaitable[object]]) -> bool:
         """Bring the cluster up to date; False where it was only a call at which nothing was due.
+
+        ``between`` is called before an event is told after another one that has changed the cluster.
 
         Raises InvariantBroken, and InputError for a platform that cannot be shown.
         """
+        changed = False
         for event in message.events:
+            if changed:
+                await between()
+            revision = self._server.store.revision
             # An event may be older than the last message: it came while Batsim waited for us.
             self.time.advance(max(self.time.now, event.timestamp))
             self._apply(event)
+            changed = self._server.store.revision != revision
         self.time.advance(message.now)
         told = not all(isinstance(event, messages.RequestedCall) for event in message.events)
         return self.stages.advance() or told

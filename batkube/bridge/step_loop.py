@@ -5,6 +5,7 @@ from collections.abc import Callable
 
 from batkube.batsim.messages import Message
 from batkube.batsim.simulator import Simulator
+from batkube.bridge.decision_time import ZERO
 from batkube.bridge.errors import Stuck
 from batkube.bridge.jobs import Job
 from batkube.bridge.rest import POLL, Rest
@@ -61,7 +62,7 @@ class StepLoop:
                 first = None
                 await pace.until(message.now)
                 await self._rest.advance(message.now)
-                if simulation.apply(message):
+                if await simulation.apply(message, self._one_by_one):
                     self._changed, self._active = simulation.time.now, pace.unpaused()
                 self._on_step()
                 if pace.factor is not None and not self._rest.knows_timers:
@@ -71,6 +72,19 @@ class StepLoop:
                 await self._simulator.send(simulation.reply())
         finally:
             pace.end()
+
+    async def _one_by_one(self) -> None:
+        """Let the scheduler take note of one event before it is told the next of the same date.
+
+        Which of two pods it tries first is else a race within it: whether it has heard of the second, of a higher
+        priority, when it takes the first out of its queue.
+        """
+        if not self._rest.knows_timers:
+            return
+        if self._simulation.reactions.decision_time == ZERO:
+            await self._react()
+        else:  # one reaction to all events of a date
+            await self._rest.wait()
 
     def _take(self, factor: float) -> None:
         """Take what was done by now, and wait for nothing: at a pace a scheduler on the real clock takes its time.

@@ -76,6 +76,22 @@ def test_preemption_is_the_same_each_time(fingerprints: Callable[..., Iterator[s
     assert len(set(fingerprints(PREEMPTION, "kube-scheduler", 2))) == 1
 
 
+def test_events_of_one_date_are_told_one_by_one(
+    batkube: Batkube, platform: Callable[..., Path], workload: Callable[..., Path], built_tool: Callable[[str], Path]
+) -> None:
+    """Of two pods that come together the first is placed, and then preempted by the second: never a race of the two."""
+    jobs = [{"id": name, "subtime": 0, "res": 1, "profile": "p"} for name in ("first", "urgent")]
+    jobs[1]["priority"] = 1000
+    words = ["-p", platform(1), "-w", workload(jobs, {"p": {"type": "delay", "delay": 50}}), "--enable-compute-sharing"]
+    done = batkube(*words, "--scheduler", "kube-scheduler", "--scheduler-binary", built_tool(KUBE_SCHEDULER))
+    assert done.exit_code == 0, done.stderr
+    if done.run["scheduler"]["clock"] == "real":
+        pytest.skip("this machine cannot give programs the simulated clock")
+    starts = [event["job"] for event in done.events if event["event"] == "job_started"]
+    assert starts == ["w0!first", "w0!urgent"]
+    assert done.run["jobs"]["killed"] == 1
+
+
 def test_first_in_first_out_is_the_same_each_time(fingerprints: Callable[..., Iterator[str]]) -> None:
     assert len(set(fingerprints(CONTENTION, "fifo", 2))) == 1
 
