@@ -98,13 +98,14 @@ class Simulation:
     async def apply(self, message: messages.Message, between: Callable[[], Awaitable[object]]) -> bool:
         """Bring the cluster up to date; False where it was only a call at which nothing was due.
 
-        ``between`` is called before an event is told after another one that has changed the cluster.
+        ``between`` is called before an event is told after another one that has changed the cluster. Not where ends and
+        hosts are still to be told: a job that has ended already must not be preempted, nor a lost host be given one.
 
         Raises InvariantBroken, and InputError for a platform that cannot be shown.
         """
         changed = False
-        for event in message.events:
-            if changed:
+        for index, event in enumerate(message.events):
+            if changed and not any(map(_takes_away, message.events[index:])):
                 await between()
             revision = self._server.store.revision
             # An event may be older than the last message: it came while Batsim waited for us.
@@ -307,3 +308,10 @@ class Simulation:
         pods = records[0].pod if len(records) == 1 else f"{len(records)} of {len(job.pods)} pods"
         what = f'last said: "{said}"' if said else "said nothing of it"
         return f"job {job.id}: {pods} unbound; {job.scheduler} {what}"
+
+
+def _takes_away(event: messages.Event) -> bool:
+    """Whether a job or a host may be gone by it."""
+    return isinstance(event, messages.JobCompleted) or (
+        isinstance(event, messages.Notify) and event.data.resources is not None
+    )
