@@ -8,6 +8,7 @@ WORKLOAD ?= workloads/burst-then-trickle.json
 OUT ?= out
 TESTS ?=
 CONFORMANCE ?=
+SUITE ?=
 
 # Programs that take minutes to build are shared by all clones.
 CACHE := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)
@@ -17,13 +18,13 @@ BIN := $(abspath $(or $(BATKUBE_TOOLS),$(CACHE)/batkube)/bin)
 PIP_INSTALL := .venv/bin/python -m pip install --quiet --no-compile --disable-pip-version-check
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help run test lint conformance conformance-record bench fidelity wheels tools control-plane clean
+.PHONY: help run test lint conformance conformance-record scheduler-suite bench fidelity wheels tools control-plane clean
 .DEFAULT_GOAL := help
 
 help:  ## Show this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1|\2/p' $(MAKEFILE_LIST) | while IFS='|' read -r name text; do \
 		printf '  make %-20s %s\n' "$$name" "$$text"; done
-	@echo "Variables: PYTHON=$(PYTHON)  GO=$(GO)  PLATFORM=$(PLATFORM)  WORKLOAD=$(WORKLOAD)  OUT=$(OUT)  TESTS=$(TESTS)  CONFORMANCE=$(CONFORMANCE)"
+	@echo "Variables: PYTHON=$(PYTHON)  GO=$(GO)  PLATFORM=$(PLATFORM)  WORKLOAD=$(WORKLOAD)  OUT=$(OUT)  TESTS=$(TESTS)  CONFORMANCE=$(CONFORMANCE)  SUITE=$(SUITE)"
 
 run: .venv/runtime  ## Simulate a sample (PLATFORM, WORKLOAD) with the built-in scheduler, results in OUT
 	.venv/bin/batkube run --platform $(PLATFORM) --workload $(WORKLOAD) --out $(OUT)
@@ -41,6 +42,9 @@ conformance: .venv/dev  ## Check the API against answers recorded from kube-apis
 
 conformance-record: .venv/dev control-plane  ## Record those answers anew, from kube-apiserver and etcd
 	.venv/bin/python -m tests.conformance record $(CONFORMANCE)
+
+scheduler-suite: .venv/dev  ## Run kube-scheduler's own integration tests against batkube (SUITE: '--needs alpha')
+	.venv/bin/python -m tests.scheduler_suite $(SUITE)
 
 bench: .venv/dev control-plane  ## Measure batkube, and kube-apiserver with etcd beside it
 	.venv/bin/python benchmarks/startup.py

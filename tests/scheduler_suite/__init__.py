@@ -1,0 +1,1 @@
+"""kube-scheduler's own integration tests, run against batkube: see README.md."""
