@@ -1,6 +1,7 @@
-"""How long an API server takes from the start of its process to its first 200 on /readyz."""
+"""How long an API server takes from the start of its process to its first 200 on /readyz (not the very first time)."""
 
 import argparse
+import os
 import statistics
 import sys
 import tempfile
@@ -22,7 +23,9 @@ def main() -> int:
     parser.add_argument("--server", choices=SERVERS, default="batkube", help="which (%(default)s)")
     parser.add_argument("--repeat", type=int, default=5, help="how often (%(default)s)")
     options = parser.parse_args()
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # as for users: the first start leaves bytecode to the next
     try:
+        measure(options.server)
         seconds = [measure(options.server) for _ in range(options.repeat)]
     except StartError as error:
         print(f"startup: {error}", file=sys.stderr)

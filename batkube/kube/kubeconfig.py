@@ -25,14 +25,9 @@ def kubeconfig(
 ) -> dict[str, Any]:
     """The kubeconfig (``clientcmd`` v1 Config) for a server at the URL ``server``.
 
-    ``authority`` is the certificate, in PEM, of who vouches for the server. Where there is no TLS to be verified,
-    saying that it need not be gives client-go a transport of its own with 25 idle connections. Go's default transport,
-    which plain HTTP gets otherwise, keeps 2, and opens another for nearly every binding (``rest.TLSConfigFor``,
-    ``tlsTransportCache.get`` of client-go).
+    ``authority`` is the certificate, in PEM, of who vouches for the server; none where there is no TLS.
     """
-    trust: dict[str, Any] = {"insecure-skip-tls-verify": True}
-    if authority is not None:
-        trust = {"certificate-authority-data": _base64(authority)}
+    trust = {} if authority is None else {"certificate-authority-data": _base64(authority)}
     user = {}
     if certificate is not None:
         user["client-certificate-data"] = _base64(certificate.certificate)
