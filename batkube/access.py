@@ -4,14 +4,19 @@ On loopback it is plain HTTP unless more is asked for; elsewhere it is HTTPS wit
 """
 
 import ipaddress
+import logging
 import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from batkube.kube.gates import read_gates, without_effect
 from batkube.kube.kubeconfig import write_kubeconfig, write_service_account
+from batkube.kube.runtime_config import read_runtime_config
 from batkube.kube.server import ApiServer
 from batkube.settings import AccessSettings, ApiSettings
+
+log = logging.getLogger(__name__)
 
 _TOKEN = re.compile(r"[!-~]+")
 """What an Authorization header can carry in one word."""
@@ -49,7 +54,7 @@ def api_server(
     settings: AccessSettings, api: ApiSettings, *, without_plugins: Sequence[str] = (), **options: Any
 ) -> ApiServer:
     """The server, not started; ``options`` are what else it takes. It does without the plugins, unless they are asked
-    for. Raises AdmissionError and DefinitionError.
+    for. Raises AdmissionError, GateError, RuntimeConfigError and DefinitionError.
     """
     if wants_tls(settings):
         from batkube.kube.certificates import Authority  # it takes a while to load
@@ -58,11 +63,16 @@ def api_server(
     hostnames = (settings.external_hostname,) if settings.external_hostname else ()
     enabled = api.enable_admission_plugins
     disabled = [*api.disable_admission_plugins, *(name for name in without_plugins if name not in enabled)]
+    gates = read_gates(api.feature_gates)
+    if idle := without_effect(gates):
+        log.warning("--feature-gates: %s: no difference here", ", ".join(idle))
     server = ApiServer(
         token=settings.token,
         hostnames=hostnames,
         enable_admission_plugins=enabled,
         disable_admission_plugins=disabled,
+        feature_gates=gates,
+        runtime_config=read_runtime_config(api.runtime_config),
         **options,
     )
     if api.definitions:

@@ -21,12 +21,14 @@ from batkube.options import (
     DisablePlugins,
     EnablePlugins,
     Epoch,
+    FeatureGates,
     InClusterDir,
     PaceOption,
     Patience,
     Paused,
     QuietPeriod,
     RestOption,
+    RuntimeConfig,
     SchedulerMetrics,
     SchedulerMetricsInsecure,
     SchedulerMetricsToken,
@@ -128,6 +130,8 @@ def run(
     in_cluster_dir: InClusterDir = None,
     enable_admission_plugins: EnablePlugins = None,
     disable_admission_plugins: DisablePlugins = None,
+    feature_gates: FeatureGates = None,
+    runtime_config: RuntimeConfig = None,
     crd: CrdOption = None,
     on_deadlock: DeadlockOption = OnDeadlock.FAIL,
     rest: RestOption = RestMeans.AUTO,
@@ -170,7 +174,7 @@ def run(
             compute_sharing=enable_compute_sharing,
             startup=startup,
             access=AccessSettings(tls=tls, in_cluster_dir=in_cluster_dir),
-            api=_api(enable_admission_plugins, disable_admission_plugins, crd),
+            api=_api(enable_admission_plugins, disable_admission_plugins, feature_gates, runtime_config, crd),
             seed=seed,
             epoch=epoch,
             step=StepSettings(
@@ -246,6 +250,8 @@ def serve(
     in_cluster_dir: InClusterDir = None,
     enable_admission_plugins: EnablePlugins = None,
     disable_admission_plugins: DisablePlugins = None,
+    feature_gates: FeatureGates = None,
+    runtime_config: RuntimeConfig = None,
     crd: CrdOption = None,
     external_hostname: Annotated[
         str | None,
@@ -288,7 +294,7 @@ def serve(
                 in_cluster_dir=in_cluster_dir,
                 external_hostname=external_hostname,
             ),
-            api=_api(enable_admission_plugins, disable_admission_plugins, crd),
+            api=_api(enable_admission_plugins, disable_admission_plugins, feature_gates, runtime_config, crd),
             seed=seed,
             epoch=epoch,
             step=StepSettings(
@@ -366,7 +372,13 @@ def _patience(given: float | None, pace: float | None) -> float:
     return DEFAULT_PATIENCE if pace is None else DEFAULT_PATIENCE_AT_PACE
 
 
-def _api(enable: list[str] | None, disable: list[str] | None, definitions: list[Path] | None) -> ApiSettings:
+def _api(
+    enable: list[str] | None,
+    disable: list[str] | None,
+    gates: list[str] | None,
+    versions: list[str] | None,
+    definitions: list[Path] | None,
+) -> ApiSettings:
     """Names may be given one by one or, as kube-apiserver takes them, with commas between."""
 
     def split(given: list[str] | None) -> tuple[str, ...]:
@@ -375,6 +387,8 @@ def _api(enable: list[str] | None, disable: list[str] | None, definitions: list[
     return ApiSettings(
         enable_admission_plugins=split(enable),
         disable_admission_plugins=split(disable),
+        feature_gates=split(gates),
+        runtime_config=split(versions),
         definitions=tuple(definitions or ()),
     )
 

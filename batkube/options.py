@@ -112,6 +112,24 @@ DisablePlugins = Annotated[
         show_default=False,
     ),
 ]
+FeatureGates = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--feature-gates",
+        metavar="NAME=BOOL,...",
+        help="Feature gates of kube-apiserver: GenericWorkload, TaintTolerationComparisonOperators.",
+        show_default=False,
+    ),
+]
+RuntimeConfig = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--runtime-config",
+        metavar="VERSION=BOOL,...",
+        help="API versions that discovery shows, as kube-apiserver's: api/all=true, GROUP/VERSION=true.",
+        show_default=False,
+    ),
+]
 CrdOption = Annotated[
     list[Path] | None,
     typer.Option(

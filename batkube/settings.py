@@ -157,6 +157,8 @@ class ApiSettings(BaseModel):
 
     enable_admission_plugins: tuple[str, ...] = ()
     disable_admission_plugins: tuple[str, ...] = ()
+    feature_gates: tuple[str, ...] = ()
+    runtime_config: tuple[str, ...] = ()
     definitions: tuple[Path, ...] = ()
     """Files and folders of CustomResourceDefinitions."""
 

@@ -33,6 +33,7 @@ class Api:
         actions: Mapping[tuple[str, str], Action],
         store: Store | None = None,
         disabled_admission: frozenset[str] = frozenset(admission.OFF),
+        gates: frozenset[str] = frozenset(),
         token: str | None = None,
         authentication_required: bool = False,
     ) -> None:
@@ -42,6 +43,7 @@ class Api:
         self.identities = Identities(seed)
         self.version = version
         self.disabled_admission = disabled_admission
+        self.gates = gates
         self.registry = registry
         self.actions = dict(actions)
         self.bind_admission: list[BindAdmission] = []
@@ -89,6 +91,7 @@ class Api:
             warnings=warnings if warnings is not None else [],
             requested=(requested or resource).api_version,
             disabled_admission=self.disabled_admission,
+            gates=self.gates,
         )
 
     def stored(self, resource: ResourceType, namespace: str, name: str) -> Version:

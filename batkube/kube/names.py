@@ -10,6 +10,8 @@ import re
 from collections.abc import Callable
 from functools import lru_cache
 
+from .status import quote
+
 Problems = tuple[str, ...]
 NameRule = Callable[[str], Problems]
 
@@ -26,6 +28,8 @@ _CONFIG_KEY_RE = re.compile(_CONFIG_KEY)
 _PORT_CHARS_RE = re.compile(r"[-a-z0-9]+")
 _HTTP_PATH_RE = re.compile(r"[A-Za-z0-9/\-._~%!$&'()*+,;=:]+")
 _ENV_NAME_RE = re.compile(r"[ -<>-~]+")
+_WHOLE_NUMBER_RE = re.compile(r"0|-?[1-9][0-9]*")
+_GO_NUMBER_RE = re.compile(r"[-+]?[0-9]+")
 
 LABEL_WRONG = (
     "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end "
@@ -167,6 +171,20 @@ def port_name(value: str) -> Problems:
 
 def port_number(value: int) -> Problems:
     return () if 1 <= value <= 65535 else (out_of_range(1, 65535),)
+
+
+def whole_number(value: str) -> Problems:
+    """A number of 64 bits as people write it, and as Go reads it: no plus, no leading zeros."""
+    problems = []
+    if not value:
+        problems.append("must be non-empty")
+    elif not _WHOLE_NUMBER_RE.fullmatch(value):
+        problems.append("must be a valid decimal integer in canonical form")
+    if not _GO_NUMBER_RE.fullmatch(value):
+        problems.append(f"strconv.ParseInt: parsing {quote(value)}: invalid syntax")
+    elif not -(1 << 63) <= int(value) < 1 << 63:
+        problems.append(f"strconv.ParseInt: parsing {quote(value)}: value out of range")
+    return tuple(problems)
 
 
 def domain_prefixed_path(value: str, field: str) -> str:

@@ -16,6 +16,7 @@ from typing import Any
 
 from .api_types import type_of
 from .protobuf.decode import zero
+from .runtime_config import chosen
 from .schema import read_json
 
 JSON = dict[str, Any]
@@ -57,7 +58,7 @@ class ResourceType:
     categories: tuple[str, ...] = ()
     subresources: Mapping[str, Subresource] = field(default_factory=lambda: _NO_SUBRESOURCES)
     list_kind: str = ""  # the kind with `List` where it is not given
-    enabled_in: tuple[str, ...] = ()  # minor releases whose server serves it by default: `1.36`
+    releases: tuple[str, ...] = ()  # minor releases whose server can serve it: `1.36`
     removed: bool = False  # no supported release serves it; here for old schedulers
     hidden: bool = False  # served, but not shown in discovery
     custom: bool = False  # defined by a CustomResourceDefinition
@@ -74,6 +75,13 @@ class ResourceType:
         object.__setattr__(self, "api_version", f"{group}/{self.version}" if group else self.version)
         object.__setattr__(self, "qualified", f"{self.plural}.{group}" if group else self.plural)
         object.__setattr__(self, "qualified_kind", f"{self.kind}.{group}" if group else self.kind)
+
+    @property
+    def by_default(self) -> bool:
+        """The real server serves it unless told otherwise: a stable version (`DefaultAPIResourceConfigSource` in
+        `pkg/controlplane/instance.go`).
+        """
+        return bool(self.releases) and version_order(self.version)[0] == 0
 
     @property
     def storable(self) -> bool:
@@ -233,7 +241,7 @@ class Registry:
             self._by_path.values(),
             key=lambda resource: (
                 resource.removed,
-                not resource.enabled_in and not resource.custom,
+                not resource.by_default and not resource.custom,
                 groups[resource.group],
                 version_order(resource.version),
             ),
@@ -282,15 +290,18 @@ def _rows() -> list[JSON]:
     return rows
 
 
-def default_registry(version: str = "v1.36.3", *, removed_versions: bool = True) -> Registry:
+def default_registry(
+    version: str = "v1.36.3", *, runtime_config: Mapping[str, bool] | None = None, removed_versions: bool = True
+) -> Registry:
     """The resources of a release: `version` is what the server says it is, of which major and minor count.
 
     Everything that any release from 1.34 to 1.37 serves is served; what this one does not serve by default is
-    hidden from discovery. `removed_versions` False leaves out the versions that no such release serves any more
-    (policy/v1beta1, apps/v1beta1 ...).
+    hidden from discovery, unless `runtime_config` says otherwise. `removed_versions` False leaves out the versions
+    that no such release serves any more (policy/v1beta1, apps/v1beta1 ...).
     """
     release = _release(version)
-    return Registry(_resource(row, release) for row in _rows() if removed_versions or not row.get("removed"))
+    choices = runtime_config or {}
+    return Registry(_resource(row, release, choices) for row in _rows() if removed_versions or not row.get("removed"))
 
 
 def _release(version: str) -> str:
@@ -299,16 +310,19 @@ def _release(version: str) -> str:
     if found is None:
         raise ValueError(f"{version!r} is no Kubernetes version such as v1.36.3")
     asked = (int(found[1]), int(found[2]))
-    known = sorted({tuple(map(int, name.split("."))) for row in _rows() for name in row["enabledIn"]})
+    known = sorted({tuple(map(int, name.split("."))) for row in _rows() for name in row["releases"]})
     major, minor = min(max(asked, known[0]), known[-1])
     return f"{major}.{minor}"
 
 
-def _resource(row: JSON, release: str) -> ResourceType:
+def _resource(row: JSON, release: str, choices: Mapping[str, bool]) -> ResourceType:
     subresources = {
         name: Subresource(name, sub["kind"], tuple(sub["verbs"]), sub.get("group", ""), sub.get("version", ""))
         for name, sub in row["subresources"].items()
     }
+    shown = chosen(choices, row["group"], row["version"], row["plural"])
+    if shown is None:
+        shown = version_order(row["version"])[0] == 0
     return ResourceType(
         group=row["group"],
         version=row["version"],
@@ -321,9 +335,9 @@ def _resource(row: JSON, release: str) -> ResourceType:
         short_names=tuple(row.get("shortNames", ())),
         categories=tuple(row.get("categories", ())),
         subresources=MappingProxyType(subresources),
-        enabled_in=tuple(row["enabledIn"]),
+        releases=tuple(row["releases"]),
         removed=row.get("removed", False),
-        hidden=release not in row["enabledIn"],
+        hidden=not shown or release not in row["releases"],
     )
 
 

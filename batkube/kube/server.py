@@ -13,7 +13,7 @@ import secrets
 import socket
 import ssl
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterable, MutableMapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, MutableMapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -29,6 +29,7 @@ from .deadlines import Deadlines
 from .documents import Documents
 from .endpoint import Endpoint, send_answer
 from .expiry import EVENT_TTL, EventExpiry
+from .gates import enabled_gates
 from .kubeconfig import kubeconfig
 from .listener import Listener
 from .options import DeleteOptions
@@ -83,6 +84,8 @@ class ApiServer:
         registry: Registry | None = None,
         enable_admission_plugins: Sequence[str] = (),
         disable_admission_plugins: Sequence[str] = (),
+        feature_gates: Mapping[str, bool] | None = None,
+        runtime_config: Mapping[str, bool] | None = None,
         authority: Authority | None = None,
         token: str | None = None,
         hostnames: Sequence[str] = (),
@@ -93,7 +96,8 @@ class ApiServer:
 
         `enable_admission_plugins` and `disable_admission_plugins` as kube-apiserver's flags (AdmissionError where they
         name what is not there): without TaintNodesByCondition a new node is not tainted not-ready, for clusters in
-        which nobody takes that taint away.
+        which nobody takes that taint away. `feature_gates` are kube-apiserver's, by name; `gates.GATES` has those that
+        make a difference. `runtime_config` says which API versions discovery shows, as kube-apiserver's flag.
 
         `hostnames`: by which clients call it, where that is not the address it listens on; the first stands in `url`.
         They go into its certificate, as do `localhost` and the names of the service `kubernetes`.
@@ -104,7 +108,7 @@ class ApiServer:
         self.token = secrets.token_urlsafe(32) if authority is not None and token is None else token
         self._hostnames = tuple(hostnames)
         self.store = Store(history=history)
-        self.registry = registry or default_registry(version)
+        self.registry = registry or default_registry(version, runtime_config=runtime_config)
         self._api = Api(
             now=now,
             seed=seed,
@@ -114,6 +118,7 @@ class ApiServer:
             actions=ACTIONS,
             store=self.store,
             disabled_admission=disabled_plugins(enable_admission_plugins, disable_admission_plugins),
+            gates=enabled_gates(feature_gates or {}),
             token=self.token,
             authentication_required=self.token is not None,
         )

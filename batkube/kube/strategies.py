@@ -21,6 +21,7 @@ from .kinds.namespaces import Namespaces, finalize
 from .kinds.network import IngressClasses, Ingresses, NetworkPolicies
 from .kinds.nodes import Nodes
 from .kinds.pod_connections import connect, log, node_proxy, proxy
+from .kinds.pod_groups import PodGroups, Workloads
 from .kinds.pod_subresources import write_part
 from .kinds.pods import Pods
 from .kinds.policy import DisruptionBudgets, PriorityClasses
@@ -72,6 +73,7 @@ STRATEGIES: Mapping[str, Strategy] = {
     "persistentvolumeclaims": VolumeClaims(),
     "persistentvolumes": Volumes(),
     "poddisruptionbudgets.policy": DisruptionBudgets(),
+    "podgroups.scheduling.k8s.io": PodGroups(),
     "pods": Pods(),
     "podtemplates": PodTemplates(),
     "priorityclasses.scheduling.k8s.io": PriorityClasses(),
@@ -91,6 +93,7 @@ STRATEGIES: Mapping[str, Strategy] = {
     "storageclasses.storage.k8s.io": StorageClasses(),
     "volumeattachments.storage.k8s.io": csi.VolumeAttachments(),
     "volumeattributesclasses.storage.k8s.io": VolumeAttributesClasses(),
+    "workloads.scheduling.k8s.io": Workloads(),
 }
 
 ACTIONS: Mapping[tuple[str, str], Action] = {

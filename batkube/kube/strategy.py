@@ -56,6 +56,7 @@ class Context:
     warnings: list[str] = field(default_factory=list)  # sent as Warning headers
     requested: str = ""  # the API version that the client uses; `resource` is the one that is stored
     disabled_admission: frozenset[str] = frozenset(admission.OFF)
+    gates: frozenset[str] = frozenset()  # feature gates that are on
 
     @property
     def now(self) -> str:

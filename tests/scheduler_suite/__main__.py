@@ -19,9 +19,6 @@ from .expected import Leaf, Needs, expected
 from .report import PASS, line, shortfalls, table
 from .running import Task, run_all
 
-WITHOUT = ("TaintNodesByCondition", "Priority", "StorageObjectInUseProtection")
-"""Admission plugins that nearly all tests ask to do without."""
-
 _SLOW = "^TestPreemption(Starvation|Races)$/ClearingNominatedNodeNameAfterBinding:_false"
 """Wait half a minute each for what only a server in their own process does."""
 
@@ -60,10 +57,7 @@ def _options() -> argparse.Namespace:
 
 def _batkube() -> str:
     """The command that runs batkube as installed here."""
-    words = join(
-        [sys.executable, "-m", "batkube", "serve", "--api-only", f"--disable-admission-plugins={','.join(WITHOUT)}"]
-    )
-    return f"{words} --port {{port}} --kubeconfig {{kubeconfig}}"
+    return f"{join([sys.executable, str(Path(__file__).with_name('server.py'))])} {{port}} {{kubeconfig}}"
 
 
 def _run(options: argparse.Namespace) -> int:

@@ -15,6 +15,7 @@ from .job_policies import validate_failure_policy, validate_success_policy
 from .job_status import validate_job_status
 from .pod_defaults import default_pod_template
 from .pod_validation import validate_pod_spec
+from .scheduling_validation import may_compare
 from .workloads import validate_negatives, validate_selected
 
 JSON = dict[str, Any]
@@ -81,7 +82,7 @@ class Jobs(Strategy):
             errors.append(FieldError.invalid("spec.template.metadata.labels", labels, why))
         elif not errors:
             errors.extend(validate_selected(spec["selector"], spec["template"]))
-        errors.extend(validate_job_spec(spec, "spec"))
+        errors.extend(validate_job_spec(spec, "spec", may_compare(ctx)))
         if spec["completionMode"] == "Indexed" and spec.get("completions"):
             hostname = f"{name}-{spec['completions'] - 1}"
             if dns_label(hostname):
@@ -96,7 +97,7 @@ class Jobs(Strategy):
         spec, before = new["spec"], old["spec"]
         if spec == before:
             return errors
-        errors.extend(validate_job_spec(spec, "spec"))
+        errors.extend(validate_job_spec(spec, "spec", may_compare(ctx, before["template"]["spec"])))
         completions = spec.get("completions")
         if spec["completionMode"] != "Indexed":
             errors.extend(immutable("spec.completions", completions, before.get("completions")))
@@ -171,7 +172,7 @@ def _validate_generated(job: JSON) -> Errors:
     return errors
 
 
-def validate_job_spec(spec: JSON, path: str) -> Errors:
+def validate_job_spec(spec: JSON, path: str, comparing: bool) -> Errors:
     """The spec of a job or of a cron job's template."""
     errors = validate_negatives(spec, _COUNTS, path)
     if (manager := spec.get("managedBy")) and (wrong := domain_prefixed_path(manager, f"{path}.managedBy")):
@@ -212,9 +213,8 @@ def validate_job_spec(spec: JSON, path: str) -> Errors:
     errors.extend(validate_labels(metadata.get("labels") or {}, f"{path}.template.labels"))
     errors.extend(validate_annotations(metadata.get("annotations") or {}, f"{path}.template.annotations"))
     where = f"{path}.template.spec.restartPolicy"
-    errors.extend(
-        error for error in validate_pod_spec(template["spec"], f"{path}.template.spec") if error.field != where
-    )
+    found = validate_pod_spec(template["spec"], f"{path}.template.spec", comparing=comparing)
+    errors.extend(error for error in found if error.field != where)
     policy = template["spec"].get("restartPolicy", "")
     if policy in ("Always", ""):
         errors.append(FieldError.required(where, _RESTART_POLICIES[0]))
@@ -262,7 +262,7 @@ class CronJobs(Strategy):
         super().prepare_update(new, old, ctx)
 
     def validate_create(self, obj: JSON, ctx: Context) -> Errors:
-        errors = [*super().validate_create(obj, ctx), *_validate_cron_job(obj["spec"])]
+        errors = [*super().validate_create(obj, ctx), *_validate_cron_job(obj["spec"], may_compare(ctx))]
         name = obj["metadata"]["name"]
         if len(name) > _MAX_NAME:
             errors.append(FieldError.invalid("metadata.name", name, f"must be no more than {_MAX_NAME} characters"))
@@ -271,7 +271,8 @@ class CronJobs(Strategy):
     def validate_update(self, new: JSON, old: JSON, ctx: Context) -> Errors:
         errors = super().validate_update(new, old, ctx)
         if ctx.subresource is None and new["spec"] != old["spec"]:
-            errors.extend(_validate_cron_job(new["spec"]))
+            before = old["spec"]["jobTemplate"]["spec"]["template"]["spec"]
+            errors.extend(_validate_cron_job(new["spec"], may_compare(ctx, before)))
         return errors
 
 
@@ -284,7 +285,7 @@ def _default_cron_job(obj: JSON) -> None:
     _default_template(spec.setdefault("jobTemplate", {}).setdefault("spec", {}))
 
 
-def _validate_cron_job(spec: JSON) -> Errors:
+def _validate_cron_job(spec: JSON, comparing: bool) -> Errors:
     errors: Errors = []
     schedule, zone, policy = spec.get("schedule", ""), spec.get("timeZone"), spec["concurrencyPolicy"]
     if not schedule:
@@ -299,7 +300,7 @@ def _validate_cron_job(spec: JSON) -> Errors:
     if spec["jobTemplate"]["spec"].get("manualSelector"):
         where = "spec.jobTemplate.spec.manualSelector"
         errors.append(FieldError.not_supported(where, True, ("nil", "false")))
-    errors.extend(validate_job_spec(spec["jobTemplate"]["spec"], "spec.jobTemplate.spec"))
+    errors.extend(validate_job_spec(spec["jobTemplate"]["spec"], "spec.jobTemplate.spec", comparing))
     errors.extend(validate_negatives(spec, ("successfulJobsHistoryLimit", "failedJobsHistoryLimit")))
     return errors
 

@@ -51,17 +51,10 @@ def admit_changed_pod(pod: JSON, old: JSON, ctx: Context) -> None:
 
 def _give_priority(pod: JSON, ctx: Context) -> None:
     spec = pod["spec"]
-    name = spec.get("priorityClassName")
     priority, policy = 0, _PREEMPTS
-    if name:
-        found = ctx.store.get(_CLASSES, "", name)
-        if found is None:
-            raise _refused(pod, f"no PriorityClass with name {name} was found")
-    else:
-        found = _default_class(ctx)
-        if found is not None:
-            spec["priorityClassName"] = found["metadata"]["name"]
+    found = class_of("pods", pod, ctx)
     if found is not None:
+        spec["priorityClassName"] = found["metadata"]["name"]
         priority, policy = found.get("value", 0), found.get("preemptionPolicy") or _PREEMPTS
     given = spec.get("priority")
     if given is not None and given != priority:
@@ -81,8 +74,17 @@ def _give_priority(pod: JSON, ctx: Context) -> None:
     spec["preemptionPolicy"] = policy
 
 
-def _default_class(ctx: Context) -> JSON | None:
-    """The class of pods that name none: of several the lowest."""
+def class_of(resource: str, obj: JSON, ctx: Context) -> JSON | None:
+    """The priority class that an object names, else the default one: of several the lowest. 403 where there is none of
+    that name.
+    """
+    name = obj["spec"].get("priorityClassName")
+    if name:
+        found = ctx.store.get(_CLASSES, "", name)
+        if found is None:
+            why = f"no PriorityClass with name {name} was found"
+            raise ApiError.forbidden(resource, obj["metadata"].get("name", ""), why)
+        return found
     classes = [each for each in ctx.store.list(_CLASSES) if each.get("globalDefault")]
     return min(classes, key=lambda each: each.get("value", 0), default=None)
 

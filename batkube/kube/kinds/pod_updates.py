@@ -26,7 +26,7 @@ _CHANGEABLE = ",".join(
 _REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 
 
-def validate_spec_change(new: JSON, old: JSON) -> Errors:
+def validate_spec_change(new: JSON, old: JSON, *, comparing: bool = False) -> Errors:
     """Of a pod's spec next to nothing may change; of a gated one where it may go, as long as that is narrowed."""
     errors: Errors = []
     for key in ("containers", "initContainers"):
@@ -45,7 +45,7 @@ def validate_spec_change(new: JSON, old: JSON) -> Errors:
     errors += wrong
     if final:
         return errors
-    errors += _validate_tolerations(new.get("tolerations") or [], old.get("tolerations") or [])
+    errors += _validate_tolerations(new.get("tolerations") or [], old.get("tolerations") or [], comparing)
     errors += _validate_gates(new.get("schedulingGates") or [], old.get("schedulingGates") or [])
     rest = _with_changeable_of(new, old)
     if old.get("schedulingGates"):
@@ -70,12 +70,12 @@ def _validate_deadline(new: int | None, old: int | None) -> tuple[Errors, bool]:
     return [], False
 
 
-def _validate_tolerations(new: list[JSON], old: list[JSON]) -> Errors:
+def _validate_tolerations(new: list[JSON], old: list[JSON], comparing: bool) -> Errors:
     timeless = [_without(toleration, "tolerationSeconds") for toleration in new]
     if any(_without(toleration, "tolerationSeconds") not in timeless for toleration in old):
         why = "existing toleration can not be modified except its tolerationSeconds"
         return [FieldError.forbidden("spec.tolerations", why)]
-    return validate_tolerations(new, "spec.tolerations")
+    return validate_tolerations(new, "spec.tolerations", comparing=comparing)
 
 
 def _without(obj: JSON, key: str) -> JSON:

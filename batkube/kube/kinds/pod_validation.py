@@ -29,10 +29,10 @@ _MAX_DEADLINE = (1 << 31) - 1
 _MAX_NAMESERVERS, _MAX_SEARCHES, _MAX_SEARCH_CHARACTERS = 3, 32, 2048
 
 
-def validate_pod(pod: JSON) -> Errors:
+def validate_pod(pod: JSON, *, comparing: bool = False) -> Errors:
     """What is wrong with the spec of a pod."""
     spec = pod["spec"]
-    errors = validate_pod_spec(spec, "spec", pod["metadata"].get("name", ""))
+    errors = validate_pod_spec(spec, "spec", pod["metadata"].get("name", ""), comparing=comparing)
     if spec.get("volumes") and not spec.get("serviceAccountName"):
         errors.extend(validate_tokens(spec["volumes"], "spec.volumes"))
     for key in ("containers", "initContainers"):
@@ -44,9 +44,9 @@ def validate_pod(pod: JSON) -> Errors:
     return errors
 
 
-def validate_new_pod(pod: JSON) -> Errors:
+def validate_new_pod(pod: JSON, *, comparing: bool = False) -> Errors:
     """What is wrong with a pod that is just made."""
-    spec, errors = pod["spec"], validate_pod(pod)
+    spec, errors = pod["spec"], validate_pod(pod, comparing=comparing)
     if spec.get("ephemeralContainers"):
         errors.append(FieldError.forbidden("spec.ephemeralContainers", "cannot be set on create"))
     if spec.get("nodeName") and spec.get("schedulingGates"):
@@ -55,8 +55,8 @@ def validate_new_pod(pod: JSON) -> Errors:
     return errors
 
 
-def validate_pod_spec(spec: JSON, path: str, pod_name: str = "") -> Errors:
-    """The spec of a pod (`pod_name` given) or of a template."""
+def validate_pod_spec(spec: JSON, path: str, pod_name: str = "", *, comparing: bool = False) -> Errors:
+    """The spec of a pod (`pod_name` given) or of a template. `comparing`: its tolerations may compare numbers."""
     errors: Errors = []
     volumes: dict[str, JSON] = {}
     if spec.get("volumes"):
@@ -94,12 +94,21 @@ def validate_pod_spec(spec: JSON, path: str, pod_name: str = "") -> Errors:
         why = f"must be between 1 and {_MAX_DEADLINE}, inclusive"
         errors.append(FieldError.invalid(f"{path}.activeDeadlineSeconds", deadline, why))
     if tolerations := spec.get("tolerations"):
-        errors.extend(validate_tolerations(tolerations, f"{path}.tolerations"))
+        errors.extend(validate_tolerations(tolerations, f"{path}.tolerations", comparing=comparing))
     if aliases := spec.get("hostAliases"):
         errors.extend(_validate_aliases(aliases, f"{path}.hostAliases"))
     if overhead := spec.get("overhead"):
         errors.extend(validate_requirements({"limits": overhead}, f"{path}.overhead"))
+    if (group := spec.get("schedulingGroup")) is not None:
+        errors.extend(_validate_group(group, f"{path}.schedulingGroup"))
     return [*errors, *_validate_file_references(spec, path)]
+
+
+def _validate_group(group: JSON, path: str) -> Errors:
+    name = group.get("podGroupName")
+    if name is None:
+        return [FieldError.invalid(f"{path}.podGroupName", None, "must specify one of: `podGroupName`")]
+    return problems(f"{path}.podGroupName", name, dns_subdomain(name))
 
 
 def _validate_file_references(spec: JSON, path: str) -> Errors:

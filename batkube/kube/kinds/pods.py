@@ -22,6 +22,7 @@ from .pod_updates import validate_spec_change
 from .pod_validation import validate_new_pod, validate_pod
 from .pod_warnings import warnings_of
 from .scheduling_keys import merge_label_keys
+from .scheduling_validation import may_compare
 
 JSON = dict[str, Any]
 
@@ -64,7 +65,7 @@ class Pods(Strategy):
             merge_label_keys(spec, obj["metadata"].get("labels") or {})
 
     def validate_create(self, obj: JSON, ctx: Context) -> Errors:
-        errors = [*super().validate_create(obj, ctx), *validate_new_pod(obj)]
+        errors = [*super().validate_create(obj, ctx), *validate_new_pod(obj, comparing=may_compare(ctx))]
         if not errors:
             check_overhead(obj, ctx)
             ctx.warnings.extend(warnings_of(obj))
@@ -94,12 +95,13 @@ class Pods(Strategy):
         errors += metadata.validate_new(new["metadata"], self.name_rule)
         if new["spec"] == old["spec"]:
             return errors
-        errors += validate_pod(new)
+        comparing = may_compare(ctx, old["spec"])
+        errors += validate_pod(new, comparing=comparing)
         if ctx.subresource == "resize":
             return [*errors, *validate_resize(new, old)]
         if ctx.subresource == "ephemeralcontainers":
             return [*errors, *validate_debugging(new["spec"], old["spec"])]
-        return [*errors, *validate_spec_change(new["spec"], old["spec"])]
+        return [*errors, *validate_spec_change(new["spec"], old["spec"], comparing=comparing)]
 
     def grace_period(self, obj: JSON, requested: int | None, ctx: Context) -> int:
         """Nothing to wait for where no kubelet has the pod, or where it has ended."""

@@ -6,10 +6,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..gates import COMPARISON_OPERATORS
 from ..label_selectors import validate_label_selector
 from ..metadata import Errors, problems
-from ..names import dns_label, dns_subdomain, label_value, qualified_name
+from ..names import dns_label, dns_subdomain, label_value, qualified_name, whole_number
 from ..status import FieldError
+from ..strategy import Context
 
 JSON = dict[str, Any]
 
@@ -166,8 +168,8 @@ def _validate_key_fields(term: JSON, path: str) -> Errors:
     return errors
 
 
-def validate_tolerations(tolerations: list[JSON], path: str) -> Errors:
-    """The tolerations of a pod."""
+def validate_tolerations(tolerations: list[JSON], path: str, *, comparing: bool = False) -> Errors:
+    """The tolerations of a pod. `comparing`: they may compare numbers, with Gt and Lt."""
     errors: Errors = []
     for index, toleration in enumerate(tolerations):
         where = f"{path}[{index}]"
@@ -188,12 +190,21 @@ def validate_tolerations(tolerations: list[JSON], path: str) -> Errors:
             if value:
                 why = "value must be empty when `operator` is 'Exists'"
                 errors.append(FieldError.invalid(f"{where}.operator", value, why))
+        elif operator in ("Gt", "Lt") and comparing:
+            errors.extend(problems(f"{where}.value", value, whole_number(value)))
         else:
             known = ("Equal", "Exists", "Lt", "Gt") if operator in ("Lt", "Gt") else ("Equal", "Exists")
             errors.append(FieldError.not_supported(f"{where}.operator", operator, known))
         if effect and effect not in _EFFECTS:
             errors.append(FieldError.not_supported(f"{where}.effect", effect, _EFFECTS))
     return errors
+
+
+def may_compare(ctx: Context, before: JSON | None = None) -> bool:
+    """Tolerations may compare numbers: a feature gate says so, or one of the spec did `before`."""
+    if COMPARISON_OPERATORS in ctx.gates:
+        return True
+    return any(toleration.get("operator") in ("Gt", "Lt") for toleration in (before or {}).get("tolerations") or ())
 
 
 def validate_spread(constraints: list[JSON], path: str) -> Errors:

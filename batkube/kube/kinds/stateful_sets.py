@@ -55,8 +55,8 @@ class StatefulSets(Workload):
                 round_up((claim_spec.get("resources") or {}).get(which))
             claim["status"] = {"phase": "Pending"}
 
-    def validate_spec(self, spec: JSON) -> Errors:
-        errors = super().validate_spec(spec)
+    def validate_spec(self, spec: JSON, comparing: bool) -> Errors:
+        errors = super().validate_spec(spec, comparing)
         if spec["podManagementPolicy"] not in ("OrderedReady", "Parallel"):
             why = "must be 'OrderedReady' or 'Parallel'"
             errors.append(FieldError.invalid("spec.podManagementPolicy", spec["podManagementPolicy"], why))

@@ -17,6 +17,7 @@ from ..strategy import Context, Strategy
 from .pod_defaults import default_pod_template
 from .pod_validation import validate_pod_spec
 from .pod_warnings import warnings_of_spec
+from .scheduling_validation import may_compare
 
 JSON = dict[str, Any]
 
@@ -50,7 +51,7 @@ class Workload(Strategy):
             spec["replicas"] = 1
 
     def validate_create(self, obj: JSON, ctx: Context) -> Errors:
-        errors = [*super().validate_create(obj, ctx), *self.validate_spec(obj["spec"])]
+        errors = [*super().validate_create(obj, ctx), *self.validate_spec(obj["spec"], may_compare(ctx))]
         if not errors:
             _warn(obj["spec"], ctx)
         return errors
@@ -61,17 +62,18 @@ class Workload(Strategy):
             return [*errors, *validate_counts(new.get("status") or {}, "status", self.counted)]
         spec, before = new["spec"], old["spec"]
         if spec != before:
-            errors.extend(self.validate_spec(spec))
+            comparing = may_compare(ctx, (before.get("template") or {}).get("spec"))
+            errors.extend(self.validate_spec(spec, comparing))
             if not errors and spec.get("template") != before.get("template"):
                 _warn(spec, ctx)
         if self.selector_immutable:
             errors.extend(immutable("spec.selector", spec.get("selector"), before.get("selector")))
         return errors
 
-    def validate_spec(self, spec: JSON) -> Errors:
+    def validate_spec(self, spec: JSON, comparing: bool) -> Errors:
         errors = validate_negatives(spec, ("replicas", "minReadySeconds", "revisionHistoryLimit"))
         errors.extend(self.validate_selector(spec))
-        errors.extend(validate_template(spec, "spec", self.kind))
+        errors.extend(validate_template(spec, "spec", self.kind, comparing=comparing))
         return errors
 
     def validate_selector(self, spec: JSON) -> Errors:
@@ -108,17 +110,17 @@ def validate_selected(selector: JSON, template: JSON) -> Errors:
     return [FieldError.invalid("spec.template.metadata.labels", shown, _MISMATCH)]
 
 
-def validate_template(spec: JSON, path: str, kind: str, policies: tuple[str, ...] = ("Always",)) -> Errors:
-    """The template of a kind whose pods may have these restart policies. `kind` is what an error calls it."""
+def validate_template(spec: JSON, path: str, kind: str, *, comparing: bool) -> Errors:
+    """The template of a kind whose pods always restart. `kind` is what an error calls it; `comparing` as for pods."""
     template = spec["template"]
     metadata = template.get("metadata") or {}
     errors = validate_labels(metadata.get("labels") or {}, f"{path}.template.labels")
     errors.extend(validate_annotations(metadata.get("annotations") or {}, f"{path}.template.annotations"))
-    errors.extend(validate_pod_spec(template["spec"], f"{path}.template.spec"))
+    errors.extend(validate_pod_spec(template["spec"], f"{path}.template.spec", comparing=comparing))
     policy = template["spec"].get("restartPolicy", "")
     where = f"{path}.template.spec.restartPolicy"
-    if policy not in policies and not any(error.field == where for error in errors):
-        errors.append(FieldError.not_supported(where, policy, policies))
+    if policy != "Always" and not any(error.field == where for error in errors):
+        errors.append(FieldError.not_supported(where, policy, ("Always",)))
     if template["spec"].get("activeDeadlineSeconds") is not None:
         where = f"{path}.template.spec.activeDeadlineSeconds"
         errors.append(FieldError.forbidden(where, f"activeDeadlineSeconds in {kind} is not Supported"))
@@ -177,8 +179,8 @@ class Deployments(Workload):
             # Annotations of a deployment are copied to its replica sets: they count as its spec.
             new["metadata"]["generation"] = old["metadata"].get("generation", 0) + 1
 
-    def validate_spec(self, spec: JSON) -> Errors:
-        errors = super().validate_spec(spec)
+    def validate_spec(self, spec: JSON, comparing: bool) -> Errors:
+        errors = super().validate_spec(spec, comparing)
         strategy = spec["strategy"]
         if strategy["type"] == "Recreate":
             if strategy.get("rollingUpdate") is not None:
@@ -273,8 +275,8 @@ class DaemonSets(Workload):
         annotations = new["metadata"].get("annotations") or {}
         new["metadata"]["annotations"] = {**annotations, _TEMPLATE_GENERATION: generation}
 
-    def validate_spec(self, spec: JSON) -> Errors:
-        errors = super().validate_spec(spec)
+    def validate_spec(self, spec: JSON, comparing: bool) -> Errors:
+        errors = super().validate_spec(spec, comparing)
         if spec.get("selector") is None:
             errors = [error for error in errors if error.field != "spec.selector"]
         strategy, path = spec["updateStrategy"], "spec.updateStrategy"
@@ -331,7 +333,7 @@ class ReplicationControllers(Workload):
             spec["selector"] = spec.get("selector") or dict(labels)
             obj["metadata"]["labels"] = obj["metadata"].get("labels") or dict(labels)
 
-    def validate_spec(self, spec: JSON) -> Errors:
+    def validate_spec(self, spec: JSON, comparing: bool) -> Errors:
         errors = validate_negatives(spec, ("minReadySeconds",))
         selector = spec.get("selector") or {}
         if not selector:
@@ -341,7 +343,7 @@ class ReplicationControllers(Workload):
             return [*errors, FieldError.required("spec.template")]
         if selector:
             errors.extend(validate_selected({"matchLabels": selector}, spec["template"]))
-        return [*errors, *validate_template(spec, "spec", self.kind)]
+        return [*errors, *validate_template(spec, "spec", self.kind, comparing=comparing)]
 
     def field_labels(self, obj: JSON) -> dict[str, str]:
         return {"status.replicas": str((obj.get("status") or {}).get("replicas", 0))}
@@ -355,7 +357,8 @@ class PodTemplates(Strategy):
         obj["metadata"]["generation"] = 1
 
     def validate_create(self, obj: JSON, ctx: Context) -> Errors:
-        return [*super().validate_create(obj, ctx), *validate_pod_spec(obj["template"]["spec"], "template.spec")]
+        errors = validate_pod_spec(obj["template"]["spec"], "template.spec", comparing=may_compare(ctx))
+        return [*super().validate_create(obj, ctx), *errors]
 
     def prepare_update(self, new: JSON, old: JSON, ctx: Context) -> None:
         default_pod_template(new.setdefault("template", {}))
@@ -363,7 +366,9 @@ class PodTemplates(Strategy):
             new["metadata"]["generation"] = old["metadata"].get("generation", 0) + 1
 
     def validate_update(self, new: JSON, old: JSON, ctx: Context) -> Errors:
-        return [*super().validate_update(new, old, ctx), *validate_pod_spec(new["template"]["spec"], "template.spec")]
+        comparing = may_compare(ctx, (old.get("template") or {}).get("spec"))
+        errors = validate_pod_spec(new["template"]["spec"], "template.spec", comparing=comparing)
+        return [*super().validate_update(new, old, ctx), *errors]
 
 
 class ControllerRevisions(Strategy):

@@ -1,8 +1,7 @@
 """Makes resources.json: every resource that Kubernetes 1.34 to 1.37 serves, from its published discovery documents.
 
 Source: `api/discovery/*.json` of the Go module k8s.io/kubernetes, recorded there from a server with every API
-version on. Which versions a server has on by default is the rule of `DefaultAPIResourceConfigSource` in its
-`pkg/controlplane/instance.go`: stable ones, no alpha and no beta.
+version on.
 """
 
 from __future__ import annotations
@@ -13,8 +12,6 @@ from pathlib import Path
 from typing import Any
 
 JSON = dict[str, Any]
-
-STABLE = re.compile(r"v\d+")
 
 # Whose word counts where releases differ: the release that batkube says it is, then the newer, then the older.
 PRECEDENCE = ("1.36", "1.37", "1.35", "1.34")
@@ -54,15 +51,13 @@ def generate(modules: dict[str, Path], target: Path) -> None:
     rows: dict[tuple[str, str, str], JSON] = {}
     for release in PRECEDENCE:
         for key, row in releases[release].items():
-            entry = rows.setdefault(key, {**row, "enabledIn": []})
-            if STABLE.fullmatch(row["version"]):
-                entry["enabledIn"].append(release)
+            rows.setdefault(key, {**row, "releases": []})["releases"].append(release)
     for (group, version), (new_group, new_version, plurals) in REMOVED_VERSIONS.items():
         for plural in plurals:
             alias = {**rows[new_group, new_version, plural], "group": group, "version": version}
-            rows.setdefault((group, version, plural), {**alias, "removed": True, "enabledIn": []})
+            rows.setdefault((group, version, plural), {**alias, "removed": True, "releases": []})
     for row in rows.values():
-        row["enabledIn"].sort()
+        row["releases"].sort()
     groups = list(dict.fromkeys(group for group, _, _ in rows))
     ordered = sorted(rows.values(), key=lambda row: (groups.index(row["group"]), version_order(row["version"])))
     for row in ordered:

@@ -1,0 +1,43 @@
+"""Feature gates by their names in kube-apiserver (`pkg/features/kube_features.go`): which can be set here.
+
+What an alpha gate adds to the API is served in any case, for a scheduler that knows it (`resources.py`). A gate is
+needed only where the answers to others depend on it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from .booleans import read_booleans
+
+OPTION = "--feature-gates"
+
+COMPARISON_OPERATORS = "TaintTolerationComparisonOperators"
+"""Tolerations may have the operators Gt and Lt."""
+GENERIC_WORKLOAD = "GenericWorkload"
+"""New pod groups are protected (admission plugin PodGroupProtection) until a controller manager finds them unused."""
+
+GATES = (GENERIC_WORKLOAD, COMPARISON_OPERATORS)
+"""Those that make a difference; all are off by default."""
+
+
+class GateError(ValueError):
+    """What was said of feature gates cannot be read. The text names the option and the words."""
+
+
+def read_gates(texts: Iterable[str]) -> dict[str, bool]:
+    """The gates in `A=true,B=false`. Raises GateError."""
+    try:
+        return read_booleans(texts)
+    except ValueError as error:
+        raise GateError(f"{OPTION}: {error}") from None
+
+
+def enabled_gates(gates: Mapping[str, bool]) -> frozenset[str]:
+    """Those of GATES that are on."""
+    return frozenset(name for name, on in gates.items() if on and name in GATES)
+
+
+def without_effect(gates: Mapping[str, bool]) -> Sequence[str]:
+    """Names that mean nothing here: gates of what this server has not, or has always."""
+    return sorted(name for name in gates if name not in GATES)
