@@ -55,7 +55,7 @@ OFF = (
 )
 """Off by default."""
 
-OPTIONAL = ("AlwaysAdmit", "ExtendedResourceToleration", "LimitPodHardAntiAffinityTopology")
+OPTIONAL = ("AlwaysAdmit", "ExtendedResourceToleration", "LimitPodHardAntiAffinityTopology", "PodTolerationRestriction")
 """Those of OFF that can be turned on here."""
 
 

@@ -49,6 +49,32 @@ def test_pods_may_not_keep_others_off_a_zone() -> None:
         server(("LimitPodHardAntiAffinityTopology",)).create("pods", apart)
 
 
+def test_a_namespace_says_what_its_pods_tolerate() -> None:
+    plugins = server(("PodTolerationRestriction",), ("DefaultTolerationSeconds",))
+    annotations = {
+        "scheduler.alpha.kubernetes.io/defaultTolerations": '[{"key": "team", "operator": "Exists"}]',
+        "scheduler.alpha.kubernetes.io/tolerationsWhitelist": '[{"operator": "Exists", "effect": "NoSchedule"}, '
+        '{"key": "team", "operator": "Exists"}]',
+    }
+    plugins.create("namespaces", {"metadata": {"name": "mine", "annotations": annotations}})
+    narrow = {"key": "team", "operator": "Equal", "value": "a", "effect": "NoSchedule"}
+    other = {"key": "other", "operator": "Exists", "effect": "NoSchedule"}
+    made = plugins.create("pods", pod(tolerations=[narrow, other]), "mine")
+    pressure = "node.kubernetes.io/memory-pressure"
+    assert [(each["key"], each.get("value")) for each in made["spec"]["tolerations"]] == [
+        ("other", None),
+        ("team", None),
+    ]
+    burstable = {"name": "c", "image": "i", "resources": {"requests": {"cpu": "1"}}}
+    asking = {"metadata": {"name": "q"}, "spec": {"containers": [burstable]}}
+    assert tolerated(plugins.create("pods", asking, "mine")) == ["team", pressure]
+    assert tolerated(plugins.create("pods", asking)) == [pressure]
+    evicted = {**other, "effect": "NoExecute"}
+    with pytest.raises(ApiError, match="conflict with its namespace whitelist") as refused:
+        plugins.create("pods", {**asking, "spec": {**asking["spec"], "tolerations": [evicted]}}, "mine")
+    assert refused.value.code == 500
+
+
 @pytest.mark.parametrize(
     ("enable", "disable", "complaint"),
     [

@@ -1,5 +1,6 @@
 """What admission plugins make of pods: Priority, DefaultTolerationSeconds, RuntimeClass and, if asked for,
-ExtendedResourceToleration and LimitPodHardAntiAffinityTopology (`plugin/pkg/admission` of Kubernetes).
+ExtendedResourceToleration, LimitPodHardAntiAffinityTopology and PodTolerationRestriction (`plugin/pkg/admission` of
+Kubernetes).
 """
 
 from __future__ import annotations
@@ -10,11 +11,13 @@ from ..quantity import Quantity
 from ..status import ApiError
 from ..strategy import Context
 from .resource_lists import is_extended
+from .toleration_restriction import restrict_tolerations
 
 JSON = dict[str, Any]
 
 PRIORITY, TOLERATIONS, RUNTIME_CLASS = "Priority", "DefaultTolerationSeconds", "RuntimeClass"
 EXTENDED_TOLERATION, HARD_ANTI_AFFINITY = "ExtendedResourceToleration", "LimitPodHardAntiAffinityTopology"
+TOLERATION_RESTRICTION = "PodTolerationRestriction"
 
 _CLASSES = "priorityclasses.scheduling.k8s.io"
 _RUNTIME_CLASSES = "runtimeclasses.node.k8s.io"
@@ -34,6 +37,8 @@ def admit_new_pod(pod: JSON, ctx: Context) -> None:
         _tolerate_for_a_while(pod["spec"])
     if ctx.admits(EXTENDED_TOLERATION):
         _tolerate_extended_resources(pod["spec"])
+    if ctx.admits(TOLERATION_RESTRICTION):
+        restrict_tolerations(pod, ctx, new=True)
     if pod["spec"].get("runtimeClassName") and ctx.admits(RUNTIME_CLASS):
         _apply_runtime_class(pod, ctx)
 
@@ -47,6 +52,8 @@ def admit_changed_pod(pod: JSON, old: JSON, ctx: Context) -> None:
                 spec[key] = before[key]
     if ctx.admits(TOLERATIONS):
         _tolerate_for_a_while(spec)
+    if ctx.admits(TOLERATION_RESTRICTION):
+        restrict_tolerations(pod, ctx, new=False)
 
 
 def _give_priority(pod: JSON, ctx: Context) -> None:
