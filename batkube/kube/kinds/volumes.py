@@ -21,6 +21,14 @@ VOLUME_MODES = ("Block", "Filesystem")
 
 _PROTECTION = "kubernetes.io/pv-protection"
 _RECLAIM_POLICIES = ("Delete", "Recycle", "Retain")
+_STABLE_LABELS = {
+    "failure-domain.beta.kubernetes.io/zone": "topology.kubernetes.io/zone",
+    "failure-domain.beta.kubernetes.io/region": "topology.kubernetes.io/region",
+    "beta.kubernetes.io/os": "kubernetes.io/os",
+    "beta.kubernetes.io/arch": "kubernetes.io/arch",
+    "beta.kubernetes.io/instance-type": "node.kubernetes.io/instance-type",
+}
+"""What labels of nodes were called in beta, and are called now."""
 _SOURCES = tuple(field.name for field in api_types.fields_of("core/v1.PersistentVolumeSource"))
 
 
@@ -56,12 +64,30 @@ class Volumes(Strategy):
             errors.append(FieldError.forbidden("spec.persistentvolumesource", why))
         errors += immutable("volumeMode", new["spec"].get("volumeMode"), before.get("volumeMode"))
         affinity = before.get("nodeAffinity")
-        if affinity is not None:
-            errors += immutable("nodeAffinity", new["spec"].get("nodeAffinity"), affinity)
+        if affinity is not None and not _same_nodes(new["spec"].get("nodeAffinity"), affinity):
+            why = "field is immutable, except for updating from beta label to GA"
+            errors.append(FieldError.invalid("nodeAffinity", new["spec"].get("nodeAffinity"), why))
         return errors
 
     def field_labels(self, obj: JSON) -> dict[str, str]:
         return {"name": obj["metadata"]["name"]}
+
+
+def _same_nodes(new: JSON | None, old: JSON) -> bool:
+    """The same affinity, but that labels may go by their stable names now."""
+    terms = ((new or {}).get("required") or {}).get("nodeSelectorTerms") or []
+    before = (old.get("required") or {}).get("nodeSelectorTerms") or []
+    if new is None or len(terms) != len(before):
+        return False
+    for term, its in zip(terms, before, strict=True):
+        for field in ("matchExpressions", "matchFields"):
+            requirements, earlier = term.get(field) or [], its.get(field) or []
+            if len(requirements) != len(earlier):
+                return False
+            for requirement, one in zip(requirements, earlier, strict=True):
+                if requirement not in (one, {**one, "key": _STABLE_LABELS.get(one.get("key", ""))}):
+                    return False
+    return True
 
 
 def protect(obj: JSON, finalizer: str) -> None:
