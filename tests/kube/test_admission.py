@@ -66,7 +66,7 @@ def test_a_namespace_says_what_its_pods_tolerate() -> None:
         ("team", None),
     ]
     burstable = {"name": "c", "image": "i", "resources": {"requests": {"cpu": "1"}}}
-    asking = {"metadata": {"name": "q"}, "spec": {"containers": [burstable]}}
+    asking: JSON = {"metadata": {"name": "q"}, "spec": {"containers": [burstable]}}
     assert tolerated(plugins.create("pods", asking, "mine")) == ["team", pressure]
     assert tolerated(plugins.create("pods", asking)) == [pressure]
     evicted = {**other, "effect": "NoExecute"}
