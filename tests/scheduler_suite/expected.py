@@ -20,6 +20,9 @@ class Needs(StrEnum):
     """Workloads, pod groups, and tolerations with Gt and Lt: feature gates that are off by default."""
     FLAGS = "flags"
     """The flags or the admission plugin that this very test asks for."""
+    PERF = "perf"
+    """The short workloads of scheduler_perf: beside the scheduler runs a garbage collector, which asks for all kinds in
+    one document, and watches the metadata of each."""
     PROCESS = "in-process"
     """A gate that changes while the server runs, or is locked by now: no server of its own process passes."""
 

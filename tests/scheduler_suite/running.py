@@ -69,10 +69,11 @@ def _run(task: Task, server: str, out: Path, limit: float) -> Outcome:
         except subprocess.TimeoutExpired:
             os.killpg(process.pid, signal.SIGKILL)
             process.wait()
-    return Outcome(top, _results(top, log), monotonic() - begun, log)
+    return Outcome(top, results_of(top, log), monotonic() - begun, log)
 
 
-def _results(top: Leaf, log: Path) -> dict[Leaf, str]:
+def results_of(top: Leaf, log: Path) -> dict[Leaf, str]:
+    """What the log of a top-level test says of its leaves."""
     results = {top.test: "UNFINISHED"}
     for mark in _MARK.finditer(log.read_text(errors="replace")):
         if mark["started"]:
