@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from .internal_json import internal
-from .names import NameRule, dns_label, dns_subdomain, label_value, qualified_name
+from .names import NameRule, dns_label, dns_subdomain, http_path, label_value, qualified_name
 from .status import FieldError
 
 JSON = dict[str, Any]
@@ -138,3 +138,13 @@ def problems(path: str, value: Any, found: Iterable[str]) -> Errors:
 def immutable(path: str, new: Any, old: Any, why: str = "field is immutable", of: str | None = None) -> Errors:
     """An error if the value changed. `of` is its type, where the real server shows its own struct of it."""
     return [] if new == old else [FieldError.invalid(path, internal(of, new) if of else new, why)]
+
+
+def validate_domain_prefixed_path(value: str, path: str) -> Errors:
+    """`example.com/some/path`, as the names of controllers are written (`IsDomainPrefixedPath`)."""
+    if not value:
+        return [FieldError.required(path)]
+    domain, _, rest = value.partition("/")
+    if not domain or not rest:
+        return [FieldError.invalid(path, value, 'must be a domain-prefixed path (such as "acme.io/foo")')]
+    return [*problems(path, domain, dns_subdomain(domain)), *problems(path, rest, http_path(rest))]

@@ -26,8 +26,13 @@ _QUALIFIED_RE = re.compile(_QUALIFIED)
 _LABEL_VALUE_RE = re.compile(_LABEL_VALUE)
 _CONFIG_KEY_RE = re.compile(_CONFIG_KEY)
 _PORT_CHARS_RE = re.compile(r"[-a-z0-9]+")
-_HTTP_PATH_RE = re.compile(r"[A-Za-z0-9/\-._~%!$&'()*+,;=:]+")
+_HTTP_PATH = r"[A-Za-z0-9/\-._~%!$&'()*+,;=:]+"
+_HTTP_PATH_RE = re.compile(_HTTP_PATH)
+_WILDCARD = rf"\*\.{_SUBDOMAIN}"
+_WILDCARD_RE = re.compile(_WILDCARD)
 _ENV_NAME_RE = re.compile(r"[ -<>-~]+")
+_DIGITS_RE = re.compile(r"[0-9]{1,4}", re.ASCII)
+_DOTTED_RE = re.compile(r"[0-9]{1,8}(\.[0-9]{1,8}){3}", re.ASCII)
 _WHOLE_NUMBER_RE = re.compile(r"0|-?[1-9][0-9]*")
 _GO_NUMBER_RE = re.compile(r"[-+]?[0-9]+")
 
@@ -51,6 +56,11 @@ _VALUE_WRONG = (
 _CONFIG_KEY_WRONG = (
     "a valid config key must consist of alphanumeric characters, '-', '_' or '.' (e.g. 'key.name',  or 'KEY_NAME',  "
     f"or 'key-name', regex used for validation is '{_CONFIG_KEY}')"
+)
+_WILDCARD_WRONG = (
+    "a wildcard DNS-1123 subdomain must start with '*.', followed by a valid DNS subdomain, which must consist of "
+    "lower case alphanumeric characters, '-' or '.' and end with an alphanumeric character (e.g. '*.example.com', "
+    f"regex used for validation is '{_WILDCARD}')"
 )
 _ENV_NAME_WRONG = "a valid environment variable name must consist only of printable ASCII characters other than '=' "
 IP_WRONG = "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)"
@@ -187,36 +197,64 @@ def whole_number(value: str) -> Problems:
     return tuple(problems)
 
 
-def domain_prefixed_path(value: str, field: str) -> str:
-    """What is wrong with `example.com/some/path`, as the names of controllers are written; "" if nothing."""
-    domain, slash, path = value.partition("/")
-    if not slash or not domain or not path:
-        return 'must be a domain-prefixed path (such as "acme.io/foo")'
-    problems = dns_subdomain(domain)
-    if problems:
-        return problems[0]
-    if not _HTTP_PATH_RE.fullmatch(path):
-        return (
-            "a valid path must consist of alphanumeric characters, '-', '_' or '.' and must start and end with an "
-            f"alphanumeric character ({field})"
-        )
-    return ""
+def http_path(value: str) -> Problems:
+    """The path of a URL, as RFC 3986 has it."""
+    return () if _HTTP_PATH_RE.fullmatch(value) else (f"Invalid path (regex used for validation is '{_HTTP_PATH}')",)
+
+
+def wildcard_subdomain(value: str) -> Problems:
+    """A DNS subdomain with `*.` before it."""
+    wrong = () if _WILDCARD_RE.fullmatch(value) else (_WILDCARD_WRONG,)
+    return (too_long(253), *wrong) if len(value) > 253 else wrong
+
+
+def full_domain_name(value: str) -> Problems:
+    """A DNS name of at least two labels, which may end with a dot."""
+    name = value.removesuffix(".")
+    if problems := dns_subdomain(name):
+        return (",".join(problems),)
+    labels = name.split(".")
+    if len(labels) < 2:
+        return ("should be a domain with at least two segments separated by dots",)
+    wrong = next((problems for label in labels if (problems := dns_label(label))), ())
+    return (",".join(wrong),) if wrong else ()
 
 
 @lru_cache(maxsize=16384)
 def ip_address(value: str) -> Problems:
     try:
-        ipaddress.ip_address(value)
+        address = ipaddress.ip_address(value)
     except ValueError:
+        return ("must not have leading 0s",) if _without_zeros(value) != value else (IP_WRONG,)
+    if address.version == 4:
+        return ()
+    if "%" in value:
         return (IP_WRONG,)
-    return ()
+    return ("must not be an IPv4-mapped IPv6 address",) if address.ipv4_mapped else ()
 
 
+@lru_cache(maxsize=4096)
 def cidr(value: str) -> Problems:
-    if "/" not in value:
-        return (CIDR_WRONG,)
+    place, _, length = value.partition("/")
+    plain = f"{_without_zeros(place)}/{int(length) if _DIGITS_RE.fullmatch(length) else 'x'}"
     try:
-        ipaddress.ip_network(value, strict=False)
+        interface = ipaddress.ip_interface(plain)
     except ValueError:
         return (CIDR_WRONG,)
+    if "%" in place:
+        return (CIDR_WRONG,)
+    if plain != value:
+        return ("must not have leading 0s in IP or prefix length",)
+    if interface.version == 6 and interface.ip.ipv4_mapped:
+        return ("must not have an IPv4-mapped IPv6 address",)
+    if interface.ip != interface.network.network_address:
+        return ("must not have bits set beyond the prefix length",)
     return ()
+
+
+def _without_zeros(value: str) -> str:
+    """An IPv4 address without the zeros before its numbers, if it would be one then; else the value."""
+    if not _DOTTED_RE.fullmatch(value):
+        return value
+    numbers = [int(part) for part in value.split(".")]
+    return ".".join(map(str, numbers)) if max(numbers) < 256 else value

@@ -15,10 +15,11 @@ from .kinds.devices import DeviceClasses, ResourceSlices
 from .kinds.endpoints import Endpoints, EndpointSlices
 from .kinds.events import Events
 from .kinds.eviction import evict
+from .kinds.ingresses import IngressClasses, Ingresses
 from .kinds.jobs import CronJobs, Jobs
 from .kinds.leases import Leases
 from .kinds.namespaces import Namespaces, finalize
-from .kinds.network import IngressClasses, Ingresses, NetworkPolicies
+from .kinds.network import NetworkPolicies
 from .kinds.nodes import Nodes
 from .kinds.pod_connections import connect, log, node_proxy, proxy
 from .kinds.pod_groups import PodGroups, Workloads

@@ -7,6 +7,7 @@ from __future__ import annotations
 import base64
 from typing import Any
 
+from ..label_selectors import validate_label_selector
 from ..metadata import Errors, immutable, problems
 from ..names import dns_subdomain, path_segment
 from ..status import FieldError
@@ -35,7 +36,8 @@ class Roles(Strategy):
         return [*super().validate_update(new, old, ctx), *self._validate_rules(new)]
 
     def _validate_rules(self, role: JSON) -> Errors:
-        errors: Errors = []
+        aggregation = role.get("aggregationRule")
+        errors = [] if aggregation is None else _validate_aggregation(aggregation)
         for index, rule in enumerate(role.get("rules") or ()):
             where = f"rules[{index}]"
             if not rule.get("verbs"):
@@ -54,6 +56,19 @@ class Roles(Strategy):
                     why = f"resource rules must supply at least one {what}"
                     errors.append(FieldError.required(f"{where}.{name}", why))
         return errors
+
+
+def _validate_aggregation(rule: JSON) -> Errors:
+    path = "aggregationRule.clusterRoleSelectors"
+    selectors = rule.get("clusterRoleSelectors")
+    if not selectors:
+        why = "at least one clusterRoleSelector required if aggregationRule is non-nil"
+        return [FieldError.required(path, why)]
+    errors: Errors = []
+    for index, selector in enumerate(selectors):
+        if wrong := validate_label_selector(selector, f"{path}[{index}]"):
+            errors.extend((*wrong, FieldError.invalid(f"{path}[{index}]", None, "invalid label selector.")))
+    return errors
 
 
 class RoleBindings(Strategy):

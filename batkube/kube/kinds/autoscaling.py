@@ -12,6 +12,8 @@ from ..conversion import FROM_STORED, TO_STORED
 from ..metadata import Errors
 from ..status import FieldError
 from ..strategy import Context, Strategy
+from .metric_sources import default_behavior, validate_behavior, validate_metrics, validate_reference
+from .workloads import validate_negatives
 
 JSON = dict[str, Any]
 
@@ -76,11 +78,14 @@ class HorizontalPodAutoscalers(Strategy):
         _default(new)
 
     def validate_create(self, obj: JSON, ctx: Context) -> Errors:
-        return [*super().validate_create(obj, ctx), *_validate(obj["spec"])]
+        return [*super().validate_create(obj, ctx), *_validate(obj["spec"], {})]
 
     def validate_update(self, new: JSON, old: JSON, ctx: Context) -> Errors:
         errors = super().validate_update(new, old, ctx)
-        return errors if ctx.subresource else [*errors, *_validate(new["spec"])]
+        if ctx.subresource:
+            status = new.get("status") or {}
+            return [*errors, *validate_negatives(status, ("currentReplicas", "desiredReplicas"), "status")]
+        return [*errors, *_validate(new["spec"], old["spec"])]
 
 
 def _default(obj: JSON) -> None:
@@ -89,22 +94,32 @@ def _default(obj: JSON) -> None:
         spec["minReplicas"] = 1
     if not spec.get("metrics"):
         spec["metrics"] = [_cpu_metric(_DEFAULT_TARGET)]
+    if spec.get("behavior") is not None:
+        default_behavior(spec["behavior"])
 
 
-def _validate(spec: JSON) -> Errors:
+def _validate(spec: JSON, before: JSON) -> Errors:
+    """`before` is the spec that the autoscaler had: what was wrong in it may stay."""
     errors: Errors = []
     least, most = spec["minReplicas"], spec.get("maxReplicas", 0)
-    if least < 1:
-        errors.append(FieldError.invalid("spec.minReplicas", least, "must be greater than or equal to 1"))
-    if most < 1:
-        errors.append(FieldError.invalid("spec.maxReplicas", most, "must be greater than 0"))
+    lowest = 0 if before.get("minReplicas") == 0 else 1
+    if least < lowest:
+        why = f"must be greater than or equal to {lowest}"
+        errors.append(FieldError.invalid("spec.minReplicas", least, why))
+    if most == 0:
+        errors.append(FieldError.required("spec.maxReplicas", "must be set and greater than 0"))
+    elif most < 0:
+        errors.append(FieldError.invalid("spec.maxReplicas", most, "must be greater than or equal to 1"))
     if most < least:
         why = "must be greater than or equal to `minReplicas`"
         errors.append(FieldError.invalid("spec.maxReplicas", most, why))
-    target = spec.get("scaleTargetRef") or {}
-    errors.extend(
-        FieldError.required(f"spec.scaleTargetRef.{name}") for name in ("kind", "name") if not target.get(name)
-    )
+    target, was = spec.get("scaleTargetRef") or {}, before.get("scaleTargetRef")
+    same = was is not None and all(target.get(key, "") == was.get(key, "") for key in ("apiVersion", "kind"))
+    core = target.get("kind") == "ReplicationController"
+    errors.extend(validate_reference(target, "spec.scaleTargetRef", any_version=same, core=core))
+    errors.extend(validate_metrics(spec["metrics"], least, "spec.metrics"))
+    if spec.get("behavior") is not None:
+        errors.extend(validate_behavior(spec["behavior"], "spec.behavior"))
     return errors
 
 

@@ -7,8 +7,15 @@ from typing import Any
 
 from ..internal_json import internal
 from ..label_selectors import validate_label_selector
-from ..metadata import Errors, immutable, problems, validate_annotations, validate_labels
-from ..names import dns_label, domain_prefixed_path
+from ..metadata import (
+    Errors,
+    immutable,
+    problems,
+    validate_annotations,
+    validate_domain_prefixed_path,
+    validate_labels,
+)
+from ..names import dns_label
 from ..status import FieldError
 from ..strategy import Context, Strategy
 from .job_policies import validate_failure_policy, validate_success_policy
@@ -175,8 +182,8 @@ def _validate_generated(job: JSON) -> Errors:
 def validate_job_spec(spec: JSON, path: str, comparing: bool) -> Errors:
     """The spec of a job or of a cron job's template."""
     errors = validate_negatives(spec, _COUNTS, path)
-    if (manager := spec.get("managedBy")) and (wrong := domain_prefixed_path(manager, f"{path}.managedBy")):
-        errors.append(FieldError.invalid(f"{path}.managedBy", manager, wrong))
+    if (manager := spec.get("managedBy")) is not None:
+        errors.extend(validate_domain_prefixed_path(manager, f"{path}.managedBy"))
     mode = spec.get("completionMode") or "NonIndexed"
     if mode not in _MODES:
         errors.append(FieldError.not_supported(f"{path}.completionMode", mode, _MODES))

@@ -8,12 +8,12 @@ from __future__ import annotations
 import ipaddress
 from typing import Any
 
+from ..addresses import unreachable
 from ..internal_json import internal
 from ..metadata import Errors, problems, validate_labels
 from ..names import dns_label, dns_subdomain, ip_address, port_name, port_number, qualified_name
 from ..status import FieldError
 from ..strategy import Context, Strategy, keep
-from .endpoints import unreachable
 
 JSON = dict[str, Any]
 
