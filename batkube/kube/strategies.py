@@ -31,6 +31,7 @@ from .kinds.reviews import review_access, review_rules, review_self, review_toke
 from .kinds.runtime_classes import RuntimeClasses
 from .kinds.scale import scale
 from .kinds.service_accounts import ServiceAccounts, request_token
+from .kinds.service_cidrs import ServiceCIDRs
 from .kinds.services import Services
 from .kinds.stateful_sets import StatefulSets
 from .kinds.storage_classes import StorageClasses, VolumeAttributesClasses
@@ -89,6 +90,7 @@ STRATEGIES: Mapping[str, Strategy] = {
     "secrets": Secrets(),
     "serviceaccounts": ServiceAccounts(),
     "runtimeclasses.node.k8s.io": RuntimeClasses(),
+    "servicecidrs.networking.k8s.io": ServiceCIDRs(),
     "services": Services(),
     "statefulsets.apps": StatefulSets(),
     "storageclasses.storage.k8s.io": StorageClasses(),

@@ -8,14 +8,22 @@ from typing import Any
 
 from ..label_selectors import validate_label_selector
 from ..metadata import Errors, immutable, problems, validate_new
-from ..names import dns_subdomain, qualified_name
+from ..names import dns_subdomain, out_of_range, qualified_name
 from ..quantity import Quantity
 from ..status import FieldError
 from ..strategy import Context, Strategy
+from .node_labels import warnings_of_selector
 
 JSON = dict[str, Any]
 
 _MAX_NODE_ID = 256
+_MAX_METADATA = 256 * 1024  # bytes, keys and values of all
+_MAX_MESSAGE = 1024
+_EXPIRES = "expirationSeconds"
+_TOKENS_IN_SECRETS = (
+    "spec.serviceAccountTokenInSecrets is unset; if supported by this CSI driver, set to true to prevent possible "
+    "logging of tokens in volume attributes"
+)
 _FS_GROUP_POLICIES = ("File", "None", "ReadWriteOnceWithFSType")
 _LIFECYCLES = ("Persistent", "Ephemeral")
 _DRIVER_DEFAULTS: JSON = {
@@ -37,21 +45,29 @@ class CSIDrivers(Strategy):
         _default_driver(obj.setdefault("spec", {}))
 
     def validate_create(self, obj: JSON, ctx: Context) -> Errors:
-        return super().validate_create(obj, ctx) + _validate_driver(obj["spec"])
+        errors = super().validate_create(obj, ctx) + _validate_driver(obj["spec"])
+        if not errors:
+            _warn_of_driver(obj["spec"], ctx)
+        return errors
 
     def prepare_update(self, new: JSON, old: JSON, ctx: Context) -> None:
         _default_driver(new.setdefault("spec", {}))
+        if new["spec"] != old["spec"]:
+            new["metadata"]["generation"] = old["metadata"].get("generation", 0) + 1
 
     def validate_update(self, new: JSON, old: JSON, ctx: Context) -> Errors:
         errors = super().validate_update(new, old, ctx) + _validate_driver(new["spec"])
         for field, shown in (("attachRequired", "attachedRequired"), ("volumeLifecycleModes", "volumeLifecycleModes")):
             errors += immutable(f"spec.{shown}", new["spec"].get(field), old["spec"].get(field))
+        if not errors and new["spec"].get("tokenRequests") != old["spec"].get("tokenRequests"):
+            _warn_of_driver(new["spec"], ctx)
         return errors
 
 
 def _default_driver(spec: JSON) -> None:
     for field, value in _DRIVER_DEFAULTS.items():
         spec.setdefault(field, value)
+    spec.pop("preventPodSchedulingIfMissing", None)  # alpha (VolumeLimitScaling)
     if not spec.get("volumeLifecycleModes"):
         spec["volumeLifecycleModes"] = ["Persistent"]
 
@@ -67,7 +83,35 @@ def _validate_driver(spec: JSON) -> Errors:
     if period is not None and period < 10:
         why = "must be greater than or equal to 10 seconds"
         errors.append(FieldError.invalid("spec.nodeAllocatableUpdatePeriodSeconds", period, why))
+    requests, in_secrets = spec.get("tokenRequests") or [], spec.get("serviceAccountTokenInSecrets")
+    errors += _validate_token_requests(requests)
+    if in_secrets is not None and not requests:
+        why = "serviceAccountTokenInSecrets is set but no tokenRequests are specified"
+        errors.append(FieldError.invalid("spec.serviceAccountTokenInSecrets", in_secrets, why))
     return errors
+
+
+def _validate_token_requests(requests: list[JSON]) -> Errors:
+    errors: Errors = []
+    audiences: set[str] = set()
+    for index, request in enumerate(requests):
+        at, audience, seconds = f"spec.tokenRequests[{index}]", request.get("audience") or "", request.get(_EXPIRES)
+        if audience in audiences:
+            errors.append(FieldError.duplicate(f"{at}.audience", audience))
+            continue
+        audiences.add(audience)
+        if seconds is not None and seconds < 600:
+            why = "may not specify a duration less than 10 minutes"
+            errors.append(FieldError.invalid(f"{at}.{_EXPIRES}", seconds, why))
+        if seconds is not None and seconds > 1 << 32:
+            why = "may not specify a duration larger than 2^32 seconds"
+            errors.append(FieldError.invalid(f"{at}.{_EXPIRES}", seconds, why))
+    return errors
+
+
+def _warn_of_driver(spec: JSON, ctx: Context) -> None:
+    if spec.get("tokenRequests") and spec.get("serviceAccountTokenInSecrets") is None:
+        ctx.warnings.append(_TOKENS_IN_SECRETS)
 
 
 class CSINodes(Strategy):
@@ -142,20 +186,29 @@ class CSIStorageCapacities(Strategy):
     counts_generation = False
 
     def validate_create(self, obj: JSON, ctx: Context) -> Errors:
-        errors = super().validate_create(obj, ctx)
-        errors += validate_label_selector(obj.get("nodeTopology"), "nodeTopology")
-        name = obj.get("storageClassName") or ""
-        errors += problems("storageClassName", name, dns_subdomain(name))
-        capacity = obj.get("capacity")
-        if capacity is not None and Quantity.parse(capacity).value < 0:
-            errors.append(FieldError.invalid("capacity", capacity, "must be greater than or equal to 0"))
-        return errors
+        return self._warned(obj, ctx, super().validate_create(obj, ctx) + _validate_capacity(obj))
 
     def validate_update(self, new: JSON, old: JSON, ctx: Context) -> Errors:
-        errors = super().validate_update(new, old, ctx)
+        errors = super().validate_update(new, old, ctx) + _validate_capacity(new)
         for field in ("nodeTopology", "storageClassName"):
             errors += immutable(field, new.get(field), old.get(field))
+        return self._warned(new, ctx, errors)
+
+    @staticmethod
+    def _warned(obj: JSON, ctx: Context, errors: Errors) -> Errors:
+        if not errors:
+            ctx.warnings.extend(warnings_of_selector(obj.get("nodeTopology"), "nodeTopology"))
         return errors
+
+
+def _validate_capacity(obj: JSON) -> Errors:
+    errors = validate_label_selector(obj.get("nodeTopology"), "nodeTopology")
+    name = obj.get("storageClassName") or ""
+    errors += problems("storageClassName", name, dns_subdomain(name))
+    capacity = obj.get("capacity")
+    if capacity is not None and Quantity.parse(capacity).value < 0:
+        errors.append(FieldError.invalid("capacity", capacity, "must be greater than or equal to 0"))
+    return errors
 
 
 class VolumeAttachments(Strategy):
@@ -170,9 +223,8 @@ class VolumeAttachments(Strategy):
         return super().validate_create(obj, ctx) + _validate_attachment(obj.get("spec") or {})
 
     def validate_update(self, new: JSON, old: JSON, ctx: Context) -> Errors:
-        if ctx.subresource == "status":
-            return super().validate_update(new, old, ctx)
         errors = validate_new(new["metadata"], self.name_rule) + _validate_attachment(new.get("spec") or {})
+        errors += _validate_attachment_status(new.get("status") or {})
         return errors + immutable("spec", new.get("spec"), old.get("spec"), of="storage/v1.VolumeAttachmentSpec")
 
 
@@ -192,4 +244,19 @@ def _validate_attachment(spec: JSON) -> Errors:
     errors += problems("spec.nodeName", node, dns_subdomain(node))
     if volume is not None:
         errors += problems("spec.source.persistentVolumeName", volume, dns_subdomain(volume))
+    return errors
+
+
+def _validate_attachment_status(status: JSON) -> Errors:
+    errors: Errors = []
+    metadata = status.get("attachmentMetadata") or {}
+    if sum(len(key.encode()) + len(value.encode()) for key, value in metadata.items()) > _MAX_METADATA:
+        errors.append(FieldError.too_long("status.attachmentMetadata", _MAX_METADATA))
+    for field in ("attachError", "detachError"):
+        error = status.get(field) or {}
+        if len((error.get("message") or "").encode()) > _MAX_MESSAGE:
+            errors.append(FieldError.too_long(f"status.{field}.message", _MAX_METADATA))
+        if (error.get("errorCode") or 0) < 0:
+            why = out_of_range(0, 2**31 - 1)
+            errors.append(FieldError.invalid(f"status.{field}.errorCode", error["errorCode"], why))
     return errors

@@ -5,18 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from ..names import dns_label, label_value
+from ..names import dns_label
 from ..quantity import Quantity
+from .node_labels import DEPRECATED, warnings_of_expressions
 
 JSON = dict[str, Any]
 
-_DEPRECATED_LABELS = {
-    "beta.kubernetes.io/arch": 'deprecated since v1.14; use "kubernetes.io/arch" instead',
-    "beta.kubernetes.io/os": 'deprecated since v1.14; use "kubernetes.io/os" instead',
-    "failure-domain.beta.kubernetes.io/region": 'deprecated since v1.17; use "topology.kubernetes.io/region" instead',
-    "failure-domain.beta.kubernetes.io/zone": 'deprecated since v1.17; use "topology.kubernetes.io/zone" instead',
-    "beta.kubernetes.io/instance-type": 'deprecated since v1.17; use "node.kubernetes.io/instance-type" instead',
-}
 _DEAD_VOLUMES = {
     "photonPersistentDisk": "deprecated in v1.11, non-functional in v1.16+",
     "gitRepo": "deprecated in v1.11, and disabled by default in v1.33+",
@@ -56,20 +50,23 @@ def warnings_of(pod: JSON) -> list[str]:
 def warnings_of_spec(spec: JSON, metadata: JSON, path: str) -> Iterator[str]:
     """Those of a pod's spec, or of a template's (`path` ends with a dot then)."""
     for key in spec.get("nodeSelector") or ():
-        if key in _DEPRECATED_LABELS:
-            yield f"{path}spec.nodeSelector[{key}]: {_DEPRECATED_LABELS[key]}"
+        if key in DEPRECATED:
+            yield f"{path}spec.nodeSelector[{key}]: {DEPRECATED[key]}"
     affinity = (spec.get("affinity") or {}).get("nodeAffinity") or {}
     at = f"{path}spec.affinity.nodeAffinity"
     for index, term in enumerate((affinity.get(_REQUIRED) or {}).get("nodeSelectorTerms") or ()):
-        yield from _of_node_term(term, f"{at}.{_REQUIRED}.nodeSelectorTerms[{index}]", values=False)
+        yield from warnings_of_expressions(
+            term.get("matchExpressions") or [], f"{at}.{_REQUIRED}.nodeSelectorTerms[{index}]"
+        )
     for index, weighted in enumerate(affinity.get(_PREFERRED) or ()):
-        yield from _of_node_term(
-            weighted.get("preference") or {}, f"{at}.{_PREFERRED}[{index}].preference", values=True
+        preference = weighted.get("preference") or {}
+        yield from warnings_of_expressions(
+            preference.get("matchExpressions") or [], f"{at}.{_PREFERRED}[{index}].preference", values=True
         )
     for index, constraint in enumerate(spec.get("topologySpreadConstraints") or ()):
         at, topology = f"{path}spec.topologySpreadConstraints[{index}]", constraint.get("topologyKey", "")
-        if topology in _DEPRECATED_LABELS:
-            yield f"{at}.topologyKey: {topology} is {_DEPRECATED_LABELS[topology]}"
+        if topology in DEPRECATED:
+            yield f"{at}.topologyKey: {topology} is {DEPRECATED[topology]}"
         if constraint.get("labelSelector") is None:
             yield f"{at}.labelSelector: {_NULL_SELECTOR}"
     for key, why in _DEAD_ANNOTATIONS.items():
@@ -104,17 +101,6 @@ def warnings_of_spec(spec: JSON, metadata: JSON, path: str) -> Iterator[str]:
             if (weighted.get("podAffinityTerm") or {}).get("labelSelector") is None:
                 at = f"{path}spec.affinity.{kind}.{_PREFERRED}[{index}].podAffinityTerm.labelSelector"
                 yield f"{at}: {_NULL_SELECTOR}"
-
-
-def _of_node_term(term: JSON, path: str, *, values: bool) -> Iterator[str]:
-    for index, requirement in enumerate(term.get("matchExpressions") or ()):
-        key = requirement.get("key", "")
-        if key in _DEPRECATED_LABELS:
-            yield f"{path}.matchExpressions[{index}].key: {key} is {_DEPRECATED_LABELS[key]}"
-        if values:
-            for at, value in enumerate(requirement.get("values") or ()):
-                for why in label_value(value):
-                    yield f"{path}.matchExpressions[{index}].values[{at}]: {value} is invalid, {why}"
 
 
 def _containers(spec: JSON, path: str) -> Iterator[tuple[JSON, str]]:

@@ -21,12 +21,12 @@ _EVICTION_POLICIES = ("AlwaysAllow", "IfHealthyBudget")
 
 class PriorityClasses(Strategy):
     def prepare_create(self, obj: JSON, ctx: Context) -> None:
-        obj["preemptionPolicy"] = obj.get("preemptionPolicy") or "PreemptLowerPriority"
+        obj.setdefault("preemptionPolicy", "PreemptLowerPriority")
         obj["metadata"]["generation"] = 1
         self._admit(obj, ctx)
 
     def prepare_update(self, new: JSON, old: JSON, ctx: Context) -> None:
-        new["preemptionPolicy"] = new.get("preemptionPolicy") or "PreemptLowerPriority"
+        new.setdefault("preemptionPolicy", "PreemptLowerPriority")
         if new.get("globalDefault") and not old.get("globalDefault"):
             self._admit(new, ctx)
 
@@ -54,14 +54,15 @@ class PriorityClasses(Strategy):
         errors = super().validate_create(obj, ctx)
         name, value, policy = obj["metadata"]["name"], obj.get("value", 0), obj["preemptionPolicy"]
         if name.startswith("system-"):
-            if _SYSTEM.get(name) != value:
-                known = "is not a known system priority class" if name not in _SYSTEM else "has another value"
+            if wrong := _unlike_system(obj):
                 why = "priority class names with 'system-' prefix are reserved for system use only"
-                errors.append(FieldError.forbidden("metadata.name", f"{why}. error: {name} {known}"))
+                errors.append(FieldError.forbidden("metadata.name", f"{why}. error: {wrong}"))
         elif value > _HIGHEST:
             why = f"maximum allowed value of a user defined priority is {_HIGHEST}"
             errors.append(FieldError.forbidden("value", why))
-        if policy not in _POLICIES:
+        if not policy:
+            errors.append(FieldError.required("preemptionPolicy"))
+        elif policy not in _POLICIES:
             errors.append(FieldError.not_supported("preemptionPolicy", policy, _POLICIES))
         return errors
 
@@ -71,6 +72,16 @@ class PriorityClasses(Strategy):
             errors.append(FieldError.forbidden("value", "may not be changed in an update."))
         errors.extend(immutable("preemptionPolicy", new["preemptionPolicy"], old.get("preemptionPolicy")))
         return errors
+
+
+def _unlike_system(obj: JSON) -> str:
+    """What makes a class another than the server's own of that name; "" if nothing."""
+    name = obj["metadata"]["name"]
+    if name not in _SYSTEM:
+        return f"{name} is not a known system priority class"
+    if obj.get("value", 0) != _SYSTEM[name]:
+        return f"value of {name} PriorityClass must be {_SYSTEM[name]}"
+    return f"globalDefault of {name} PriorityClass must be false" if obj.get("globalDefault") else ""
 
 
 class DisruptionBudgets(Strategy):

@@ -8,11 +8,13 @@ from ..metadata import Errors, immutable, problems, validate_labels
 from ..names import dns_label
 from ..status import FieldError
 from ..strategy import Context, Strategy
-from .resource_lists import round_up
+from .node_labels import DEPRECATED
 from .resource_validation import validate_requirements
 from .scheduling_validation import validate_tolerations
 
 JSON = dict[str, Any]
+
+_TOLERATION_KEYS = ("key", "operator", "value", "effect")
 
 
 class RuntimeClasses(Strategy):
@@ -20,18 +22,13 @@ class RuntimeClasses(Strategy):
 
     counts_generation = False
 
-    def prepare_create(self, obj: JSON, ctx: Context) -> None:
-        round_up((obj.get("overhead") or {}).get("podFixed"))
-
     def validate_create(self, obj: JSON, ctx: Context) -> Errors:
-        return [*super().validate_create(obj, ctx), *_validate(obj)]
-
-    def prepare_update(self, new: JSON, old: JSON, ctx: Context) -> None:
-        round_up((new.get("overhead") or {}).get("podFixed"))
+        return _warned(obj, ctx, [*super().validate_create(obj, ctx), *_validate(obj)])
 
     def validate_update(self, new: JSON, old: JSON, ctx: Context) -> Errors:
-        errors = super().validate_update(new, old, ctx)
-        return [*errors, *immutable("handler", new.get("handler", ""), old.get("handler", ""))]
+        errors = [*super().validate_update(new, old, ctx), *_validate(new)]
+        errors.extend(immutable("handler", new.get("handler", ""), old.get("handler", "")))
+        return _warned(new, ctx, errors)
 
 
 def _validate(obj: JSON) -> Errors:
@@ -41,4 +38,20 @@ def _validate(obj: JSON) -> Errors:
         errors.extend(validate_requirements({"limits": fixed}, "overhead"))
     scheduling = obj.get("scheduling") or {}
     errors.extend(validate_labels(scheduling.get("nodeSelector") or {}, "scheduling.nodeSelector"))
-    return [*errors, *validate_tolerations(scheduling.get("tolerations") or [], "scheduling.tolerations")]
+    tolerations = scheduling.get("tolerations") or []
+    errors.extend(validate_tolerations(tolerations, "scheduling.tolerations"))
+    keys = [tuple(one.get(field, "") for field in _TOLERATION_KEYS) for one in tolerations]
+    errors.extend(
+        FieldError.duplicate(f"scheduling.tolerations[{index}]", one)
+        for index, one in enumerate(tolerations)
+        if keys[index] in keys[:index]
+    )
+    return errors
+
+
+def _warned(obj: JSON, ctx: Context, errors: Errors) -> Errors:
+    if not errors:
+        for key in (obj.get("scheduling") or {}).get("nodeSelector") or ():
+            if key in DEPRECATED:
+                ctx.warnings.append(f"scheduling.nodeSelector: {DEPRECATED[key]}")
+    return errors

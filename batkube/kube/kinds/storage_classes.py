@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from ..metadata import Errors, immutable, problems
 from ..names import qualified_name
 from ..status import FieldError
 from ..strategy import Context, Strategy
+from .node_labels import DEPRECATED
 
 JSON = dict[str, Any]
 
@@ -15,7 +17,8 @@ STORAGE = "storageclasses.storage.k8s.io"
 DEFAULT_CLASS = "storageclass.kubernetes.io/is-default-class"
 """Annotation of the class that claims get which ask for none."""
 
-_MAX_PARAMETERS = 256 * 1024  # bytes, keys and values of all
+_MAX_PARAMETERS = 512
+_MAX_PARAMETERS_SIZE = 256 * 1024  # bytes, keys and values of all
 _RECLAIM_POLICIES = ("Delete", "Retain")
 _BINDING_MODES = ("Immediate", "WaitForFirstConsumer")
 
@@ -29,13 +32,13 @@ class StorageClasses(Strategy):
         _default(obj)
 
     def validate_create(self, obj: JSON, ctx: Context) -> Errors:
-        return super().validate_create(obj, ctx) + _validate(obj)
+        return super().validate_create(obj, ctx) + _validate(obj, ctx)
 
     def prepare_update(self, new: JSON, old: JSON, ctx: Context) -> None:
         _default(new)
 
     def validate_update(self, new: JSON, old: JSON, ctx: Context) -> Errors:
-        errors = super().validate_update(new, old, ctx)
+        errors = super().validate_update(new, old, ctx) + _validate(new, ctx)
         for field in ("parameters", "provisioner", "reclaimPolicy", "volumeBindingMode"):
             errors += immutable(field, new.get(field), old.get(field))
         return errors
@@ -76,20 +79,55 @@ def _default(obj: JSON) -> None:
     obj.setdefault("volumeBindingMode", "Immediate")
 
 
-def _validate(obj: JSON) -> Errors:
+def _validate(obj: JSON, ctx: Context) -> Errors:
     errors = _validate_provisioner(obj.get("provisioner") or "", "provisioner")
     errors += _validate_parameters(obj.get("parameters") or {})
-    if obj["reclaimPolicy"] not in _RECLAIM_POLICIES:
+    if obj["reclaimPolicy"] and obj["reclaimPolicy"] not in _RECLAIM_POLICIES:
         errors.append(FieldError.not_supported("reclaimPolicy", obj["reclaimPolicy"], _RECLAIM_POLICIES))
     if obj["volumeBindingMode"] not in _BINDING_MODES:
         errors.append(FieldError.not_supported("volumeBindingMode", obj["volumeBindingMode"], _BINDING_MODES))
-    for index, term in enumerate(obj.get("allowedTopologies") or ()):
-        for place, requirement in enumerate(term.get("matchLabelExpressions") or ()):
-            at = f"allowedTopologies[{index}].matchLabelExpressions[{place}]"
-            errors += problems(f"{at}.key", requirement.get("key", ""), qualified_name(requirement.get("key", "")))
-            if not requirement.get("values"):
-                errors.append(FieldError.required(f"{at}.values"))
+    topologies = obj.get("allowedTopologies") or []
+    errors += _validate_topologies(topologies)
+    if not errors:
+        ctx.warnings.extend(_warnings_of_topologies(topologies))
     return errors
+
+
+def _validate_topologies(topologies: list[JSON]) -> Errors:
+    """Terms may not repeat one another; one that says nothing counts as repeated (a quirk of the real server)."""
+    errors: Errors = []
+    seen: list[dict[str, set[str]]] = [{} for _ in topologies]
+    for index, term in enumerate(topologies):
+        at = f"allowedTopologies[{index}].matchLabelExpressions"
+        values: dict[str, set[str]] = {}
+        for place, requirement in enumerate(term.get("matchLabelExpressions") or ()):
+            errors += _validate_topology(requirement, f"{at}[{place}]", values)
+        errors += [FieldError.duplicate(at, "") for other in seen if other == values]
+        seen.append(values)
+    return errors
+
+
+def _validate_topology(requirement: JSON, path: str, known: dict[str, set[str]]) -> Errors:
+    key, values = requirement.get("key") or "", requirement.get("values") or []
+    errors = [] if values else [FieldError.required(f"{path}.values")]
+    errors += [
+        FieldError.duplicate(f"{path}.values[{index}]", value)
+        for index, value in enumerate(values)
+        if value in values[:index]
+    ]
+    errors += problems(f"{path}.key", key, qualified_name(key))
+    if key in known:
+        errors.append(FieldError.duplicate(f"{path}.key", key))
+    known[key] = set(values)
+    return errors
+
+
+def _warnings_of_topologies(topologies: list[JSON]) -> Iterator[str]:
+    for index, term in enumerate(topologies):
+        for place, requirement in enumerate(term.get("matchLabelExpressions") or ()):
+            if requirement.get("key") in DEPRECATED:
+                at = f"allowedTopologies[{index}].matchLabelExpressions[{place}].key"
+                yield f"{at}: {DEPRECATED[requirement['key']]}"
 
 
 def _validate_attributes(obj: JSON) -> Errors:
@@ -107,9 +145,11 @@ def _validate_provisioner(name: str, field: str) -> Errors:
 
 
 def _validate_parameters(parameters: dict[str, str]) -> Errors:
+    if len(parameters) > _MAX_PARAMETERS:
+        return [FieldError.too_long("parameters", _MAX_PARAMETERS)]
     errors: Errors = []
     if "" in parameters:
         errors.append(FieldError.invalid("parameters", "", "field can not be empty."))
-    if sum(len(key.encode()) + len(value.encode()) for key, value in parameters.items()) > _MAX_PARAMETERS:
-        errors.append(FieldError.too_long("parameters", _MAX_PARAMETERS))
+    if sum(len(key.encode()) + len(value.encode()) for key, value in parameters.items()) > _MAX_PARAMETERS_SIZE:
+        errors.append(FieldError.too_long("parameters", _MAX_PARAMETERS_SIZE))
     return errors
