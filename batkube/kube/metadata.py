@@ -19,18 +19,27 @@ MAX_ANNOTATIONS = 256 * 1024  # bytes, keys and values of all
 # What no client changes, beside what the verbs keep as it was.
 _IMMUTABLE = ("uid", "deletionTimestamp", "deletionGracePeriodSeconds")
 _STANDARD_FINALIZERS = frozenset(("kubernetes", "orphan", "foregroundDeletion"))
+_DUPLICATE_OWNERS = (
+    ".metadata.ownerReferences contains duplicate entries; API server dedups owner references in 1.20+, and may reject "
+    "such requests as early as 1.24; please fix your requests; duplicate UID(s) observed: "
+)
 _UNQUALIFIED = "name is neither a standard finalizer name nor is it fully qualified"
 
 
 def validate_new(
-    metadata: JSON, name_rule: NameRule = dns_subdomain, path: str = "metadata", *, generic: bool = False
+    metadata: JSON,
+    name_rule: NameRule = dns_subdomain,
+    path: str = "metadata",
+    *,
+    generic: bool = False,
+    with_prefix: bool = True,
 ) -> Errors:
     """What is wrong with the metadata of a new object. `generic`: by the rules for objects of whatever kind, which
-    know nothing of the finalizers of built-in ones.
+    know nothing of the finalizers of built-in ones. `with_prefix`: generateName has to be a name as well.
     """
     errors: Errors = []
     prefix = metadata.get("generateName")
-    if prefix:
+    if prefix and with_prefix:
         masked = prefix[:-2] + "a" if prefix.endswith("-") and len(prefix) > 1 else prefix
         errors.extend(FieldError.invalid(f"{path}.generateName", prefix, why) for why in name_rule(masked))
     name = metadata.get("name", "")
@@ -38,6 +47,9 @@ def validate_new(
     namespace = metadata.get("namespace")
     if namespace:
         errors.extend(FieldError.invalid(f"{path}.namespace", namespace, why) for why in dns_label(namespace))
+    generation = metadata.get("generation") or 0
+    if generation < 0:
+        errors.append(FieldError.invalid(f"{path}.generation", generation, "must be greater than or equal to 0"))
     return [*errors, *_validate_common(metadata, path, generic)]
 
 
@@ -128,6 +140,26 @@ def _validate_finalizers(finalizers: list[str], path: str, generic: bool) -> Err
         if "/" not in name and name not in _STANDARD_FINALIZERS
     )
     return errors
+
+
+def without_duplicate_owners(metadata: JSON, warnings: list[str] | None) -> None:
+    """Of owners that are the same in all fields one is kept; the client is warned (`dedupOwnerReferences` of
+    k8s.io/apiserver).
+    """
+    owners = metadata.get("ownerReferences")
+    if not owners or len(owners) == 1:
+        return
+    kept: list[JSON] = []
+    duplicates: list[str] = []
+    for owner in owners:
+        if owner in kept:
+            duplicates.append(owner.get("uid", ""))
+        else:
+            kept.append(owner)
+    if duplicates:
+        metadata["ownerReferences"] = kept
+        if warnings is not None:
+            warnings.append(f"{_DUPLICATE_OWNERS}{', '.join(duplicates)}")
 
 
 def problems(path: str, value: Any, found: Iterable[str]) -> Errors:

@@ -84,9 +84,15 @@ class Strategy:
     selectable_fields: frozenset[str] = frozenset()
     # What the kind's names may be.
     name_rule: NameRule = staticmethod(dns_subdomain)
+    # generateName has to be a name as well, not only what is made of it.
+    validates_prefix: bool = True
+    # Its metadata is judged by the rules for objects of whatever kind, which know nothing of built-in finalizers.
+    generic_metadata: bool = False
+    # What is changed is judged by the rules for new objects as well.
+    revalidates_metadata: bool = False
     # PUT of an object that does not exist creates it (leases, events, endpoints, limit ranges, services).
     create_on_update: bool = False
-    # PUT without a resourceVersion is taken (not so for leases).
+    # PUT without a resourceVersion is taken (`AllowUnconditionalUpdate`).
     unconditional_update: bool = True
     # DELETE answers the object that is gone, not a Status (pods, services, service accounts, resource claims).
     answers_deleted_object: bool = False
@@ -108,7 +114,7 @@ class Strategy:
 
     def validate_create(self, obj: JSON, ctx: Context) -> list[FieldError]:
         """What is wrong with the prepared object; the answer is a 422 with all of it."""
-        return metadata.validate_new(obj["metadata"], self.name_rule)
+        return self.validate_metadata(obj)
 
     def prepare_update(self, new: JSON, old: JSON, ctx: Context) -> None:
         """Main resource: what a client may not change becomes as it was, status above all. `/status`: only the
@@ -124,7 +130,16 @@ class Strategy:
 
     def validate_update(self, new: JSON, old: JSON, ctx: Context) -> list[FieldError]:
         """As validate_create. `ctx.subresource` says which way the object was written."""
-        return metadata.validate_changed(new["metadata"], old["metadata"])
+        errors = metadata.validate_changed(new["metadata"], old["metadata"], generic=self.generic_metadata)
+        if self.revalidates_metadata and ctx.subresource is None and new["metadata"] != old["metadata"]:
+            errors += self.validate_metadata(new)
+        return errors
+
+    def validate_metadata(self, obj: JSON) -> list[FieldError]:
+        """What is wrong with the metadata of an object, as if it were new."""
+        return metadata.validate_new(
+            obj["metadata"], self.name_rule, generic=self.generic_metadata, with_prefix=self.validates_prefix
+        )
 
     def check_delete(self, obj: JSON, ctx: Context) -> None:
         """Raise ApiError where the object may not be deleted."""
@@ -161,6 +176,19 @@ class Strategy:
     def field_labels(self, obj: JSON) -> dict[str, str] | None:
         """The values of `selectable_fields`, absent ones as "". None: the kind has none."""
         return None
+
+
+class Guarded(Strategy):
+    """A kind without rules of its own, but that PUT needs the resourceVersion of what it replaces."""
+
+    unconditional_update = False
+
+
+class GuardedGeneric(Guarded):
+    """The same, and nothing is known of finalizers."""
+
+    generic_metadata = True
+    revalidates_metadata = True
 
 
 def keep(new: JSON, old: JSON, key: str) -> None:

@@ -285,18 +285,18 @@ def _bytes(value: Any, path: str, notes: _Notes) -> str:
 
 
 def _time(value: Any, path: str, notes: _Notes) -> str | None:
-    return _read_time(read_time, _string(value, path, notes))
+    return _read_time(read_time, value, path, notes)
 
 
 def _micro_time(value: Any, path: str, notes: _Notes) -> str | None:
-    return _read_time(read_micro_time, _string(value, path, notes))
+    return _read_time(read_micro_time, value, path, notes)
 
 
-def _read_time(read: Callable[[str], str], text: str) -> str | None:
-    if text == "":
+def _read_time(read: Callable[[str], str], value: Any, path: str, notes: _Notes) -> str | None:
+    if value is None:
         return None
     try:
-        return read(text)
+        return read(_string(value, path, notes))
     except TimeError as error:
         raise _Mismatch(str(error)) from None
 

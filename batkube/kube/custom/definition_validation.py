@@ -29,8 +29,10 @@ def validate_definition(obj: JSON) -> list[FieldError]:
         errors.append(FieldError.required("spec.group"))
     elif "." not in group:
         errors.append(FieldError.invalid("spec.group", group, "should be a domain with at least one dot"))
-    if metadata["name"] != f"{plural}.{group}":
-        errors.append(FieldError.invalid("metadata.name", metadata["name"], 'must be spec.names.plural+"."+spec.group'))
+    for field in ("generateName", "name"):
+        if metadata.get(field, f"{plural}.{group}") != f"{plural}.{group}":
+            why = 'must be spec.names.plural+"."+spec.group'
+            errors.append(FieldError.invalid(f"metadata.{field}", metadata[field], why))
     if spec.get("scope") not in ("Cluster", "Namespaced"):
         errors.append(FieldError.not_supported("spec.scope", spec.get("scope", ""), ("Cluster", "Namespaced")))
     errors += _validate_names(names)

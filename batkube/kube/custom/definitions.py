@@ -28,6 +28,8 @@ VERBS = ("delete", "deletecollection", "get", "list", "patch", "create", "update
 class DefinitionStrategy(Strategy):
     """The rules of definitions themselves."""
 
+    unconditional_update = False
+
     def prepare_create(self, obj: JSON, ctx: Context) -> None:
         obj["metadata"]["generation"] = 1
         spec = obj.setdefault("spec", {})

@@ -23,6 +23,7 @@ _ROLES = ("Role", "ClusterRole")
 class Roles(Strategy):
     """Roles and, where `cluster` is set, cluster roles."""
 
+    revalidates_metadata = True
     counts_generation = False
     name_rule = staticmethod(path_segment)
 
@@ -74,6 +75,7 @@ def _validate_aggregation(rule: JSON) -> Errors:
 class RoleBindings(Strategy):
     """Bindings of roles and, where `cluster` is set, of cluster roles to all namespaces."""
 
+    revalidates_metadata = True
     counts_generation = False
     name_rule = staticmethod(path_segment)
 

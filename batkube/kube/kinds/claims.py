@@ -65,6 +65,7 @@ class ResourceClaims(Strategy):
 class ResourceClaimTemplates(Strategy):
     """What claims of pods are made from. The spec is immutable."""
 
+    revalidates_metadata = True
     counts_generation = False
 
     def prepare_create(self, obj: JSON, ctx: Context) -> None:

@@ -28,6 +28,7 @@ _ACCOUNT = "kubernetes.io/service-account.name"
 
 
 class ConfigMaps(Strategy):
+    revalidates_metadata = True
     counts_generation = False
 
     def validate_create(self, obj: JSON, ctx: Context) -> Errors:
@@ -40,6 +41,7 @@ class ConfigMaps(Strategy):
 
 
 class Secrets(Strategy):
+    revalidates_metadata = True
     counts_generation = False
     selectable_fields = frozenset(("type",))
 

@@ -39,6 +39,7 @@ _DRIVER_DEFAULTS: JSON = {
 class CSIDrivers(Strategy):
     """What a driver wants and can."""
 
+    unconditional_update = False
     counts_generation = False
 
     def prepare_create(self, obj: JSON, ctx: Context) -> None:
@@ -117,6 +118,7 @@ def _warn_of_driver(spec: JSON, ctx: Context) -> None:
 class CSINodes(Strategy):
     """The drivers of a node, and how many volumes each takes: the scheduler's volume limits."""
 
+    unconditional_update = False
     counts_generation = False
 
     def prepare_create(self, obj: JSON, ctx: Context) -> None:
@@ -183,6 +185,8 @@ def _validate_driver_name(name: str, path: str) -> Errors:
 class CSIStorageCapacities(Strategy):
     """How much of a class there is where."""
 
+    unconditional_update = False
+    revalidates_metadata = True
     counts_generation = False
 
     def validate_create(self, obj: JSON, ctx: Context) -> Errors:
@@ -214,6 +218,7 @@ def _validate_capacity(obj: JSON) -> Errors:
 class VolumeAttachments(Strategy):
     """A volume that is to be at a node. The spec is immutable."""
 
+    unconditional_update = False
     counts_generation = False
 
     def prepare_create(self, obj: JSON, ctx: Context) -> None:

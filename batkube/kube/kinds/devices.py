@@ -80,6 +80,9 @@ class ResourceSlices(Strategy):
 class DeviceClasses(Strategy):
     """Kinds of devices that claims ask for."""
 
+    validates_prefix = False
+    revalidates_metadata = True
+
     def validate_create(self, obj: JSON, ctx: Context) -> Errors:
         return super().validate_create(obj, ctx) + _validate_class(obj.get("spec") or {})
 

@@ -31,6 +31,7 @@ _MAX_ADDRESSES, _MAX_ENDPOINTS, _MAX_HINTS, _MAX_PORTS = 100, 1_000, 8, 20_000
 class Endpoints(Strategy):
     """Rules of endpoints, which older clients still write."""
 
+    revalidates_metadata = True
     name_rule = staticmethod(dns_subdomain)
     create_on_update = True
     counts_generation = False
@@ -123,6 +124,8 @@ def _validate_application(port: JSON, path: str) -> Errors:
 
 class EndpointSlices(Strategy):
     """Rules of endpoint slices."""
+
+    revalidates_metadata = True
 
     def prepare_create(self, obj: JSON, ctx: Context) -> None:
         _default_slice(obj)

@@ -32,6 +32,8 @@ _NO_NAME = "must be a DNS name, not an IP address"
 class Ingresses(Strategy):
     """Rules of ingresses."""
 
+    revalidates_metadata = True
+
     def validate_create(self, obj: JSON, ctx: Context) -> Errors:
         spec = obj.get("spec") or {}
         errors = [*super().validate_create(obj, ctx), *_validate_ingress(spec)]
@@ -167,6 +169,8 @@ def _validate_reference(reference: JSON, path: str) -> Errors:
 
 class IngressClasses(Strategy):
     """Rules of ingress classes."""
+
+    revalidates_metadata = True
 
     def prepare_create(self, obj: JSON, ctx: Context) -> None:
         _default_class(obj)

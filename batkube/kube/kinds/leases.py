@@ -14,6 +14,7 @@ JSON = dict[str, Any]
 class Leases(Strategy):
     """Rules of leases. PUT creates one, and replaces one only at a resourceVersion: of two leaders one loses."""
 
+    generic_metadata = True
     create_on_update = True
     unconditional_update = False
     counts_generation = False

@@ -6,6 +6,7 @@ from typing import Any
 
 from ..label_selectors import validate_label_selector
 from ..metadata import Errors, immutable
+from ..names import path_segment
 from ..status import ApiError, FieldError
 from ..strategy import Context, Strategy
 from .workloads import validate_counts, validate_share
@@ -85,6 +86,10 @@ def _unlike_system(obj: JSON) -> str:
 
 
 class DisruptionBudgets(Strategy):
+    unconditional_update = False
+    generic_metadata = True
+    name_rule = staticmethod(path_segment)
+
     def validate_create(self, obj: JSON, ctx: Context) -> Errors:
         return [*super().validate_create(obj, ctx), *_validate_budget(obj["spec"])]
 

@@ -160,6 +160,7 @@ def _validate_name(name: str, path: str) -> Errors:
 class LimitRanges(Strategy):
     """Bounds of what the pods of a namespace ask for, and what they get that do not ask."""
 
+    revalidates_metadata = True
     create_on_update = True
     counts_generation = False
 

@@ -20,6 +20,9 @@ _TOLERATION_KEYS = ("key", "operator", "value", "effect")
 class RuntimeClasses(Strategy):
     """Rules of runtime classes. What they do to pods is in `pod_admission`."""
 
+    unconditional_update = False
+    generic_metadata = True
+    revalidates_metadata = True
     counts_generation = False
 
     def validate_create(self, obj: JSON, ctx: Context) -> Errors:

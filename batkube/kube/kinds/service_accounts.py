@@ -29,6 +29,7 @@ _TIME = "%Y-%m-%dT%H:%M:%SZ"
 
 
 class ServiceAccounts(Strategy):
+    revalidates_metadata = True
     counts_generation = False
     answers_deleted_object = True
 

@@ -26,6 +26,7 @@ _MUTABLE = (
 
 
 class StatefulSets(Workload):
+    revalidates_metadata = True
     word = "statefulset"
     kind = "StatefulSet"
     counted = (("currentReplicas", "replicas"), ("updatedReplicas", "replicas"), *REPLICAS)

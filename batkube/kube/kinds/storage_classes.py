@@ -26,6 +26,7 @@ _BINDING_MODES = ("Immediate", "WaitForFirstConsumer")
 class StorageClasses(Strategy):
     """What makes volumes and when. All but the topology and the annotations is immutable."""
 
+    revalidates_metadata = True
     counts_generation = False
 
     def prepare_create(self, obj: JSON, ctx: Context) -> None:
@@ -47,6 +48,7 @@ class StorageClasses(Strategy):
 class VolumeAttributesClasses(Strategy):
     """Attributes of volumes that may change later."""
 
+    revalidates_metadata = True
     counts_generation = False
 
     def validate_create(self, obj: JSON, ctx: Context) -> Errors:

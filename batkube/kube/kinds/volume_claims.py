@@ -24,6 +24,7 @@ _CLASS_ANNOTATION = "volume.beta.kubernetes.io/storage-class"
 class VolumeClaims(Strategy):
     """Claims. Of the spec only the volume is set later, and the size of a bound claim grows."""
 
+    revalidates_metadata = True
     counts_generation = False
 
     def prepare_create(self, obj: JSON, ctx: Context) -> None:

@@ -35,6 +35,7 @@ _SOURCES = tuple(field.name for field in api_types.fields_of("core/v1.Persistent
 class Volumes(Strategy):
     """Volumes. One that is deleted waits for its finalizer, which somebody takes away when no claim has it."""
 
+    revalidates_metadata = True
     selectable_fields = frozenset(("name",))
     counts_generation = False
 

@@ -312,6 +312,7 @@ _TEMPLATE_GENERATION = "deprecated.daemonset.template.generation"
 
 
 class ReplicationControllers(Workload):
+    validates_prefix = False
     word = "replicationcontroller"
     kind = "ReplicationController"
     counted = (("fullyLabeledReplicas", "replicas"), *REPLICAS)
@@ -374,6 +375,7 @@ class PodTemplates(Strategy):
 class ControllerRevisions(Strategy):
     """Snapshots of templates, never changed."""
 
+    revalidates_metadata = True
     counts_generation = False
 
     def validate_create(self, obj: JSON, ctx: Context) -> Errors:

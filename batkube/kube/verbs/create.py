@@ -13,7 +13,7 @@ from ..api import Api
 from ..conversion import to_stored
 from ..kinds.limit_admission import check_limits
 from ..kinds.quota_admission import QUOTAS, charge_quotas
-from ..metadata import validate_new
+from ..metadata import validate_new, without_duplicate_owners
 from ..names import path_segment
 from ..options import PLAIN_WRITE, WriteOptions
 from ..resources import ResourceType
@@ -44,8 +44,7 @@ def create(
     metadata = obj["metadata"] = dict(obj.get("metadata") or {})
     check_namespace(metadata, namespace)
     admit_to_namespace(api, resource, namespace, metadata.get("name") or metadata.get("generateName") or "")
-    if metadata.get("resourceVersion") not in (None, "", "0"):
-        raise ApiError.unforeseen("resourceVersion should not be set on objects to be created")
+    without_duplicate_owners(metadata, warnings)
     ctx = api.context(stored_as, namespace, "", None, options, warnings, resource)
     name = _name(api, resource, namespace, metadata)
     obj["metadata"] = _system_fields(api, resource, namespace, name, metadata, ctx)
@@ -60,6 +59,8 @@ def create(
     if namespace:
         check_limits(obj, ctx)
         charged = charge_quotas(obj, ctx)
+    if not options.dry_run:
+        _check_version(metadata.get("resourceVersion") or "")
     if api.store.version(resource.storage, namespace, name) is not None:
         raise ApiError.already_exists(resource.qualified, name)
     writer = (options.field_manager, resource.api_version, ctx.now)
@@ -87,10 +88,21 @@ def fill_empty(obj: JSON, resource: ResourceType) -> None:
             obj[key] = copy.copy(value)
 
 
+def _check_version(given: str) -> None:
+    """What is stored anew has no version yet. What is no number is none, and a dry run does not get to the storage
+    that looks.
+    """
+    if given.isascii() and given.isdigit() and int(given):
+        raise ApiError.unforeseen("resourceVersion should not be set on objects to be created")
+
+
 def check_namespace(metadata: JSON, namespace: str) -> None:
-    """An object in a request to a namespace says that namespace or none."""
-    given = metadata.get("namespace") or ""
-    if given and given != namespace:
+    """An object in a request to a namespace says that namespace or none; what it says elsewhere does not matter."""
+    if not namespace:
+        metadata.pop("namespace", None)
+        return
+    given = metadata.get("namespace") or namespace
+    if given != namespace:
         what = "the namespace of the provided object does not match the namespace sent on the request"
         raise ApiError.bad_request(what)
 
@@ -140,6 +152,8 @@ def _system_fields(api: Api, resource: ResourceType, namespace: str, name: str, 
     result["uid"] = api.identities.uid(resource.storage, namespace, name)
     if not ctx.dry_run:
         result["resourceVersion"] = ""
+    elif metadata.get("resourceVersion"):
+        result["resourceVersion"] = metadata["resourceVersion"]
     if metadata.get("generation"):
         result["generation"] = metadata["generation"]
     result["creationTimestamp"] = ctx.now

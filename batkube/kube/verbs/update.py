@@ -12,7 +12,7 @@ import orjson
 from ..api import Api
 from ..apply.merge import DuplicateKey
 from ..conversion import to_served, to_stored
-from ..metadata import validate_changed, validate_new
+from ..metadata import validate_changed, validate_new, without_duplicate_owners
 from ..names import path_segment
 from ..options import PLAIN_WRITE, WriteOptions
 from ..resources import ResourceType
@@ -25,7 +25,7 @@ from .create import check_namespace, create, fill_empty
 JSON = dict[str, Any]
 
 # Metadata that stays as it was, whatever is sent; and that which does where the object has it, or nothing is sent.
-_KEPT = ("name", "namespace", "resourceVersion", "creationTimestamp", "generation", "selfLink")
+_KEPT = ("name", "namespace", "resourceVersion", "creationTimestamp", "generation")
 _KEPT_ONCE_SET = ("deletionTimestamp",)
 _KEPT_IF_ABSENT = ("uid", "deletionGracePeriodSeconds")
 
@@ -111,6 +111,7 @@ def store_changed(
     strategy = api.strategy(resource)
     metadata = dict(new.get("metadata") or {})
     new["metadata"] = metadata
+    without_duplicate_owners(metadata, warnings)
     _check_version(resource, name, metadata, current, strategy.unconditional_update)
     sent = metadata.get("managedFields")
     keep_system_fields(metadata, old["metadata"])
