@@ -14,10 +14,16 @@ OPTION = "--feature-gates"
 
 COMPARISON_OPERATORS = "TaintTolerationComparisonOperators"
 """Tolerations may have the operators Gt and Lt."""
+LIST_ATTRIBUTES = "DRAListTypeAttributes"
+"""Attributes of devices may have lists of values; what is said of them is dropped otherwise."""
+NODE_ALLOCATABLE = "DRANodeAllocatableResources"
+"""Devices may count as resources of their node; what is said of that is dropped otherwise."""
+VOLUME_LIMIT_SCALING = "VolumeLimitScaling"
+"""CSI drivers may say that pods need them on their node; dropped otherwise."""
 GENERIC_WORKLOAD = "GenericWorkload"
 """New pod groups are protected (admission plugin PodGroupProtection) until a controller manager finds them unused."""
 
-GATES = (GENERIC_WORKLOAD, COMPARISON_OPERATORS)
+GATES = (GENERIC_WORKLOAD, COMPARISON_OPERATORS, LIST_ATTRIBUTES, NODE_ALLOCATABLE, VOLUME_LIMIT_SCALING)
 """Those that make a difference; all are off by default."""
 
 

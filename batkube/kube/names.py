@@ -16,11 +16,13 @@ Problems = tuple[str, ...]
 NameRule = Callable[[str], Problems]
 
 _LABEL = r"[a-z0-9]([-a-z0-9]*[a-z0-9])?"
+_LABEL_1035 = r"[a-z]([-a-z0-9]*[a-z0-9])?"
 _SUBDOMAIN = rf"{_LABEL}(\.{_LABEL})*"
 _QUALIFIED = r"([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]"
 _LABEL_VALUE = rf"({_QUALIFIED})?"
 _CONFIG_KEY = r"[-._a-zA-Z0-9]+"
 _LABEL_RE = re.compile(_LABEL)
+_LABEL_1035_RE = re.compile(_LABEL_1035)
 _SUBDOMAIN_RE = re.compile(_SUBDOMAIN)
 _QUALIFIED_RE = re.compile(_QUALIFIED)
 _LABEL_VALUE_RE = re.compile(_LABEL_VALUE)
@@ -43,6 +45,11 @@ LABEL_WRONG = (
 SUBDOMAIN_WRONG = (
     "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start "
     f"and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '{_SUBDOMAIN}')"
+)
+LABEL_1035_WRONG = (
+    "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic character, "
+    "and end with an alphanumeric character (e.g. 'my-name',  or 'abc-123', regex used for validation is "
+    f"'{_LABEL_1035}')"
 )
 _QUALIFIED_WRONG = (
     "must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character "
@@ -99,6 +106,16 @@ def dns_subdomain(value: str) -> Problems:
         problems.append(too_long(253))
     if not _SUBDOMAIN_RE.fullmatch(value):
         problems.append(SUBDOMAIN_WRONG)
+    return tuple(problems)
+
+
+def dns_1035_label(value: str) -> Problems:
+    """A label that begins with a letter, of at most 63 characters: versions, plurals."""
+    problems = []
+    if len(value) > 63:
+        problems.append(too_long(63))
+    if not _LABEL_1035_RE.fullmatch(value):
+        problems.append(LABEL_1035_WRONG)
     return tuple(problems)
 
 

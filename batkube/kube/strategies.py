@@ -8,10 +8,16 @@ from . import conversion
 from .binding import bind
 from .kinds import csi, events
 from .kinds.access import CertificateSigningRequests, RoleBindings, Roles
+from .kinds.admission_policies import (
+    AdmissionPolicies,
+    AdmissionPolicyBindings,
+    ValidatingAdmissionPolicies,
+    ValidatingAdmissionPolicyBindings,
+)
 from .kinds.autoscaling import HorizontalPodAutoscalers
 from .kinds.claims import ResourceClaims, ResourceClaimTemplates
 from .kinds.config import ConfigMaps, Secrets
-from .kinds.devices import DeviceClasses, ResourceSlices
+from .kinds.devices import DeviceClasses
 from .kinds.endpoints import Endpoints, EndpointSlices
 from .kinds.events import Events
 from .kinds.eviction import evict
@@ -27,6 +33,7 @@ from .kinds.pod_subresources import write_part
 from .kinds.pods import Pods
 from .kinds.policy import DisruptionBudgets, PriorityClasses
 from .kinds.quota import LimitRanges, ResourceQuotas
+from .kinds.resource_slices import ResourceSlices
 from .kinds.reviews import review_access, review_rules, review_self, review_token
 from .kinds.runtime_classes import RuntimeClasses
 from .kinds.scale import scale
@@ -37,6 +44,7 @@ from .kinds.stateful_sets import StatefulSets
 from .kinds.storage_classes import StorageClasses, VolumeAttributesClasses
 from .kinds.volume_claims import VolumeClaims
 from .kinds.volumes import Volumes
+from .kinds.webhooks import WebhookConfigurations
 from .kinds.workloads import (
     ControllerRevisions,
     DaemonSets,
@@ -71,9 +79,9 @@ STRATEGIES: Mapping[str, Strategy] = {
     "leasecandidates.coordination.k8s.io": GuardedGeneric(),
     "leases.coordination.k8s.io": Leases(),
     "limitranges": LimitRanges(),
-    "mutatingadmissionpolicies.admissionregistration.k8s.io": GuardedGeneric(),
-    "mutatingadmissionpolicybindings.admissionregistration.k8s.io": GuardedGeneric(),
-    "mutatingwebhookconfigurations.admissionregistration.k8s.io": GuardedGeneric(),
+    "mutatingadmissionpolicies.admissionregistration.k8s.io": AdmissionPolicies(),
+    "mutatingadmissionpolicybindings.admissionregistration.k8s.io": AdmissionPolicyBindings(),
+    "mutatingwebhookconfigurations.admissionregistration.k8s.io": WebhookConfigurations(mutating=True),
     "namespaces": Namespaces(),
     "networkpolicies.networking.k8s.io": NetworkPolicies(),
     "nodes": Nodes(),
@@ -103,9 +111,9 @@ STRATEGIES: Mapping[str, Strategy] = {
     "storageclasses.storage.k8s.io": StorageClasses(),
     "storageversionmigrations.storagemigration.k8s.io": Guarded(),
     "storageversions.internal.apiserver.k8s.io": Guarded(),
-    "validatingadmissionpolicies.admissionregistration.k8s.io": GuardedGeneric(),
-    "validatingadmissionpolicybindings.admissionregistration.k8s.io": GuardedGeneric(),
-    "validatingwebhookconfigurations.admissionregistration.k8s.io": GuardedGeneric(),
+    "validatingadmissionpolicies.admissionregistration.k8s.io": ValidatingAdmissionPolicies(),
+    "validatingadmissionpolicybindings.admissionregistration.k8s.io": ValidatingAdmissionPolicyBindings(),
+    "validatingwebhookconfigurations.admissionregistration.k8s.io": WebhookConfigurations(),
     "volumeattachments.storage.k8s.io": csi.VolumeAttachments(),
     "volumeattributesclasses.storage.k8s.io": VolumeAttributesClasses(),
     "workloads.scheduling.k8s.io": Workloads(),

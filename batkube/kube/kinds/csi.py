@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..gates import VOLUME_LIMIT_SCALING
 from ..label_selectors import validate_label_selector
 from ..metadata import Errors, immutable, problems, validate_new
 from ..names import dns_subdomain, out_of_range, qualified_name
@@ -19,6 +20,7 @@ JSON = dict[str, Any]
 _MAX_NODE_ID = 256
 _MAX_METADATA = 256 * 1024  # bytes, keys and values of all
 _MAX_MESSAGE = 1024
+_NEEDED = "preventPodSchedulingIfMissing"
 _EXPIRES = "expirationSeconds"
 _TOKENS_IN_SECRETS = (
     "spec.serviceAccountTokenInSecrets is unset; if supported by this CSI driver, set to true to prevent possible "
@@ -43,7 +45,7 @@ class CSIDrivers(Strategy):
     counts_generation = False
 
     def prepare_create(self, obj: JSON, ctx: Context) -> None:
-        _default_driver(obj.setdefault("spec", {}))
+        _default_driver(obj.setdefault("spec", {}), ctx)
 
     def validate_create(self, obj: JSON, ctx: Context) -> Errors:
         errors = super().validate_create(obj, ctx) + _validate_driver(obj["spec"])
@@ -52,7 +54,7 @@ class CSIDrivers(Strategy):
         return errors
 
     def prepare_update(self, new: JSON, old: JSON, ctx: Context) -> None:
-        _default_driver(new.setdefault("spec", {}))
+        _default_driver(new.setdefault("spec", {}), ctx, in_use=_NEEDED in old["spec"])
         if new["spec"] != old["spec"]:
             new["metadata"]["generation"] = old["metadata"].get("generation", 0) + 1
 
@@ -65,10 +67,14 @@ class CSIDrivers(Strategy):
         return errors
 
 
-def _default_driver(spec: JSON) -> None:
+def _default_driver(spec: JSON, ctx: Context, *, in_use: bool = False) -> None:
+    """`in_use`: what needs a feature gate was there before."""
     for field, value in _DRIVER_DEFAULTS.items():
         spec.setdefault(field, value)
-    spec.pop("preventPodSchedulingIfMissing", None)  # alpha (VolumeLimitScaling)
+    if VOLUME_LIMIT_SCALING in ctx.gates:
+        spec.setdefault(_NEEDED, False)
+    elif not in_use:
+        spec.pop(_NEEDED, None)
     if not spec.get("volumeLifecycleModes"):
         spec["volumeLifecycleModes"] = ["Persistent"]
 

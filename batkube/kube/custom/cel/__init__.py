@@ -4,7 +4,8 @@
 kind: they are read and walked here, never handed to Python's own evaluation.
 """
 
+from .checks import compilation_problem
 from .evaluate import CelError, evaluate
 from .syntax import Node, SyntaxProblem, parse
 
-__all__ = ["CelError", "Node", "SyntaxProblem", "evaluate", "parse"]
+__all__ = ["CelError", "Node", "SyntaxProblem", "compilation_problem", "evaluate", "parse"]

@@ -1,0 +1,38 @@
+"""The metadata of what is inside a template: labels and annotations, nothing else (`ValidateTemplateObjectMeta`)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..metadata import Errors, validate_annotations, validate_labels
+from ..status import FieldError
+
+JSON = dict[str, Any]
+
+_OTHERS = (
+    "name",
+    "generateName",
+    "namespace",
+    "selfLink",
+    "uid",
+    "resourceVersion",
+    "generation",
+    "creationTimestamp",
+    "deletionTimestamp",
+    "deletionGracePeriodSeconds",
+    "ownerReferences",
+    "finalizers",
+    "managedFields",
+)
+
+
+def validate_template_metadata(metadata: JSON, path: str) -> Errors:
+    """What is wrong with it: above all what could be set of an object, but not here."""
+    errors = validate_annotations(metadata.get("annotations") or {}, f"{path}.annotations")
+    errors += validate_labels(metadata.get("labels") or {}, f"{path}.labels")
+    for field in _OTHERS:
+        value = metadata.get(field)
+        if value is not None and (value not in ("", 0) or field == "deletionGracePeriodSeconds"):
+            shown = "uID" if field == "uid" else field  # as the real server makes it of a name in Go
+            errors.append(FieldError.forbidden(f"{path}.{shown}", "cannot be set"))
+    return errors
