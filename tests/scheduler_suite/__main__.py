@@ -14,7 +14,7 @@ from shlex import join
 from tempfile import mkdtemp
 from time import monotonic
 
-from .binaries import BuildError, built
+from .binaries import SuiteError, built
 from .expected import Leaf, Needs, expected
 from .report import PASS, line, shortfalls, table
 from .running import Task, run_all
@@ -28,7 +28,7 @@ def main() -> int:
     options = _options()
     try:
         return _run(options)
-    except (BuildError, OSError) as error:
+    except (SuiteError, OSError) as error:
         print(f"scheduler suite: {error}", file=sys.stderr)
         return 2
 
@@ -50,7 +50,7 @@ def _options() -> argparse.Namespace:
     )
     parser.add_argument("--out", type=Path, metavar="DIR", help="a log of each test, and what failed (a new folder)")
     parser.add_argument("--jobs", type=int, default=2, help="tests at a time (2)")
-    parser.add_argument("--timeout", type=float, default=600, help="seconds for a top-level test (600)")
+    parser.add_argument("--timeout", type=float, default=900, help="seconds for a top-level test (900)")
     parser.add_argument("--build", action="store_true", help="build the tests, run none")
     return parser.parse_args()
 
@@ -67,7 +67,7 @@ def _run(options: argparse.Namespace) -> int:
         if _matches(leaf.package, options.package) and _matches(leaf.top.test, options.test)
     }
     if not leaves:
-        raise BuildError("no test goes by these names")
+        raise SuiteError("no test goes by these names")
     tops = {leaf.top for leaf in leaves}
     binaries = {binary.package: binary for binary in built(sorted({top.package for top in tops}))}
     if options.build:

@@ -26,8 +26,8 @@ _REPLACED = {
 _BUILD = ("go", "test", "-c", "-trimpath", "-vet=off", "-ldflags=-s -w")
 
 
-class BuildError(RuntimeError):
-    """The suite cannot be built. The text says why."""
+class SuiteError(RuntimeError):
+    """The suite cannot be built, or nothing of it goes by the names that were given. The text says why."""
 
 
 class Binary(NamedTuple):
@@ -45,7 +45,7 @@ def cache() -> Path:
 
 
 def built(packages: Iterable[str]) -> list[Binary]:
-    """The binaries of these packages; what is missing or older than its sources is built. Raises BuildError."""
+    """The binaries of these packages; what is missing or older than its sources is built. Raises SuiteError."""
     folder = cache()
     sources = Path(json.loads(_go(("go", "mod", "download", "-json", f"k8s.io/kubernetes@v{VERSION}"), MODULE))["Dir"])
     binaries = [
@@ -103,7 +103,7 @@ def _go(words: tuple[str, ...], folder: Path) -> str:
     try:
         done = subprocess.run(words, cwd=folder, env=environment, capture_output=True, text=True)
     except FileNotFoundError:
-        raise BuildError("go is not installed") from None
+        raise SuiteError("go is not installed") from None
     if done.returncode:
-        raise BuildError(f"{' '.join(words[:3])} failed: {done.stderr.strip()}")
+        raise SuiteError(f"{' '.join(words[:3])} failed: {done.stderr.strip()}")
     return done.stdout
