@@ -37,6 +37,7 @@ def _first_token(file: Path) -> str:
 def main(port: str, kubeconfig: str) -> None:
     words = [sys.executable, "-m", "batkube", "serve", "--api-only", "--port", port, "--kubeconfig", kubeconfig]
     words += options(os.environ["SUITE_SERVER_FLAGS"].splitlines(), os.environ["SUITE_SERVER_ADMISSION"])
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # as for users: the first start leaves bytecode to the next
     os.execv(sys.executable, words)
 
 
