@@ -1,10 +1,8 @@
 """Becomes batkube for one test, with what the test asks of its API server: `server.py PORT KUBECONFIG`."""
 
-import csv
 import os
 import sys
 from collections.abc import Iterable
-from pathlib import Path
 
 _TAKEN = ("--disable-admission-plugins", "--enable-admission-plugins", "--feature-gates", "--runtime-config")
 """Flags of kube-apiserver that batkube has too."""
@@ -12,26 +10,23 @@ _TAKEN = ("--disable-admission-plugins", "--enable-admission-plugins", "--featur
 _PLUGINS = {"*podtolerationrestriction.Plugin": "PodTolerationRestriction", "*priority.Plugin": "Priority"}
 """Go types of admission plugins, and their names."""
 
+_ON = "TaintTolerationComparisonOperators"
+"""A feature gate that tests turn on in their own process once the server runs."""
+
 
 def options(flags: Iterable[str], admission: str) -> list[str]:
     """The options for batkube that such a test asks for."""
     wanted = _PLUGINS.get(admission)
-    taken = [f"--enable-admission-plugins={wanted}"] if wanted else []
+    taken = [f"--feature-gates={_ON}=true"]
+    if wanted:
+        taken.append(f"--enable-admission-plugins={wanted}")
     for flag in flags:
         name, _, value = flag.partition("=")
         if name == "--disable-admission-plugins":
             value = ",".join(plugin for plugin in value.split(",") if plugin != wanted)
         if name in _TAKEN and value:
             taken.append(f"{name}={value}")
-        elif name == "--token-auth-file":
-            taken += ["--insecure", "--token", _first_token(Path(value))]
     return taken
-
-
-def _first_token(file: Path) -> str:
-    """Of a file of tokens: lines of token, user, uid, groups."""
-    with file.open(newline="") as lines:
-        return next(csv.reader(lines))[0]
 
 
 def main(port: str, kubeconfig: str) -> None:

@@ -59,23 +59,21 @@ def test_the_table_and_what_is_missing() -> None:
     ]
 
 
-def test_batkube_gets_what_it_can_do_of_what_a_test_asks(tmp_path: Path) -> None:
-    (tmp_path / "tokens.csv").write_text('secret,system:kube-scheduler,1,"system:authenticated"\n')
+def test_batkube_gets_what_it_can_do_of_what_a_test_asks() -> None:
     flags = [
         "--disable-admission-plugins=ServiceAccount,Priority",
         "--emulated-version=kube=1.33",
         "--feature-gates=GenericWorkload=true",
         "--runtime-config=",
-        f"--token-auth-file={tmp_path / 'tokens.csv'}",
     ]
+    compared = "--feature-gates=TaintTolerationComparisonOperators=true"  # which tests turn on once the server runs
     assert options(flags, "") == [
+        compared,
         "--disable-admission-plugins=ServiceAccount,Priority",
         "--feature-gates=GenericWorkload=true",
-        "--insecure",
-        "--token",
-        "secret",
     ]
     assert options(flags[:1], "*priority.Plugin") == [
+        compared,
         "--enable-admission-plugins=Priority",
         "--disable-admission-plugins=ServiceAccount",
     ]
