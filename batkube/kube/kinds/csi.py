@@ -14,6 +14,8 @@ from ..quantity import Quantity
 from ..status import FieldError
 from ..strategy import Context, Strategy
 from .node_labels import warnings_of_selector
+from .volume_sources import validate_driver
+from .volume_specs import default_volume_spec, validate_inline_spec
 
 JSON = dict[str, Any]
 
@@ -158,7 +160,7 @@ def _validate_node_drivers(drivers: list[JSON]) -> Errors:
     for index, driver in enumerate(drivers):
         at = f"spec.drivers[{index}]"
         name, node = driver.get("name") or "", driver.get("nodeID") or ""
-        errors += _validate_driver_name(name, f"{at}.name")
+        errors += validate_driver(name, f"{at}.name")
         if not node:
             errors.append(FieldError.required(f"{at}.nodeID"))
         elif len(node.encode()) > _MAX_NODE_ID:
@@ -177,15 +179,6 @@ def _validate_node_drivers(drivers: list[JSON]) -> Errors:
                 errors.append(FieldError.duplicate(at, key))
             errors += problems(at, key, qualified_name(key))
     return errors
-
-
-def _validate_driver_name(name: str, path: str) -> Errors:
-    if not name:
-        return [FieldError.required(path)]
-    errors: Errors = []
-    if len(name) > 63:
-        errors.append(FieldError.too_long(path, 63))
-    return errors + problems(path, name.lower(), dns_subdomain(name.lower()))
 
 
 class CSIStorageCapacities(Strategy):
@@ -229,6 +222,11 @@ class VolumeAttachments(Strategy):
 
     def prepare_create(self, obj: JSON, ctx: Context) -> None:
         obj["status"] = {"attached": False}
+        _default_attachment(obj)
+
+    def prepare_update(self, new: JSON, old: JSON, ctx: Context) -> None:
+        super().prepare_update(new, old, ctx)
+        _default_attachment(new)
 
     def validate_create(self, obj: JSON, ctx: Context) -> Errors:
         return super().validate_create(obj, ctx) + _validate_attachment(obj.get("spec") or {})
@@ -239,8 +237,14 @@ class VolumeAttachments(Strategy):
         return errors + immutable("spec", new.get("spec"), old.get("spec"), of="storage/v1.VolumeAttachmentSpec")
 
 
+def _default_attachment(obj: JSON) -> None:
+    inline = ((obj.get("spec") or {}).get("source") or {}).get("inlineVolumeSpec")
+    if inline is not None:
+        default_volume_spec(inline)
+
+
 def _validate_attachment(spec: JSON) -> Errors:
-    errors = _validate_driver_name(spec.get("attacher") or "", "spec.attacher")
+    errors = validate_driver(spec.get("attacher") or "", "spec.attacher")
     source = spec.get("source") or {}
     volume, inline = source.get("persistentVolumeName"), source.get("inlineVolumeSpec")
     why = "must specify exactly one of inlineVolumeSpec and persistentVolumeName"
@@ -251,6 +255,8 @@ def _validate_attachment(spec: JSON) -> Errors:
     elif volume == "":
         why = "must specify non empty persistentVolumeName"
         errors.append(FieldError.required("spec.source.persistentVolumeName", why))
+    elif inline is not None:
+        errors += validate_inline_spec(inline, "spec.source.inlineVolumeSpec")
     node = spec.get("nodeName") or ""
     errors += problems("spec.nodeName", node, dns_subdomain(node))
     if volume is not None:

@@ -29,7 +29,7 @@ _IMAGE = re.compile(
 _IDENTIFIER = re.compile(r"[0-9a-f]{64}")  # an image's own id, which is no name
 # Sources of volumes whose files have a mode.
 _WITH_MODE = ("secret", "configMap", "downwardAPI", "projected")
-_VOLUME_DEFAULTS: dict[str, JSON] = {
+VOLUME_DEFAULTS: dict[str, JSON] = {
     "hostPath": {"type": ""},
     "iscsi": {"iscsiInterface": "default"},
     "rbd": {"pool": "rbd", "user": "admin", "keyring": "/etc/ceph/keyring"},
@@ -157,7 +157,7 @@ def default_volume(volume: JSON) -> None:
             continue
         if name in _WITH_MODE and source.get("defaultMode") is None:
             source["defaultMode"] = _FILE_MODE
-        for key, value in _VOLUME_DEFAULTS.get(name, {}).items():
+        for key, value in VOLUME_DEFAULTS.get(name, {}).items():
             if source.get(key) is None:
                 source[key] = value
         if name == "downwardAPI":

@@ -7,17 +7,29 @@ from typing import Any
 
 from ..label_selectors import validate_label_selector
 from ..metadata import Errors, immutable, problems
-from ..names import dns_subdomain
+from ..names import dns_label, dns_subdomain, qualified_name
 from ..quantity import Quantity
 from ..status import FieldError
 from ..strategy import Context, Strategy
 from . import resource_lists
 from .storage_classes import default_class
-from .volumes import VOLUME_MODES, protect, validate_access_modes, validate_storage
+from .volume_specs import VOLUME_MODES, validate_access_modes, validate_storage
+from .volumes import protect
 
 JSON = dict[str, Any]
 
 _PROTECTION = "kubernetes.io/pvc-protection"
+_ATTRIBUTES = "volumeAttributesClassName"
+_CURRENT = "currentVolumeAttributesClassName"
+_CLAIM = "PersistentVolumeClaim"
+_OLD_SOURCES = ((_CLAIM, ""), ("VolumeSnapshot", "snapshot.storage.k8s.io"))
+_RESIZE_STATES = (
+    "ControllerResizeInProgress",
+    "ControllerResizeInfeasible",
+    "NodeResizeInProgress",
+    "NodeResizeInfeasible",
+    "NodeResizePending",
+)
 _CLASS_ANNOTATION = "volume.beta.kubernetes.io/storage-class"
 
 
@@ -38,26 +50,63 @@ class VolumeClaims(Strategy):
             protect(obj, _PROTECTION)
 
     def validate_create(self, obj: JSON, ctx: Context) -> Errors:
-        return super().validate_create(obj, ctx) + validate_claim_spec(obj["spec"], "spec")
+        return _warned(obj, ctx, super().validate_create(obj, ctx) + validate_claim_spec(obj["spec"], "spec"))
 
     def prepare_update(self, new: JSON, old: JSON, ctx: Context) -> None:
         super().prepare_update(new, old, ctx)
-        _default(new.setdefault("spec", {}))
+        _default(new.setdefault("spec", {}), old.get("spec"))
         new.setdefault("status", {}).setdefault("phase", "Pending")
         resource_lists.round_up(new["status"].get("capacity"))
 
     def validate_update(self, new: JSON, old: JSON, ctx: Context) -> Errors:
         errors = super().validate_update(new, old, ctx)
         if ctx.subresource == "status":
-            for name, quantity in (new["status"].get("capacity") or {}).items():
-                errors += resource_lists.validate_value(name, quantity, f"status.capacity[{name}]")
-            return errors
-        errors += validate_claim_spec(new["spec"], "spec")
-        return errors + _validate_change(new, old)
+            return errors + _validate_status(new["status"])
+        grouped = any("apiGroup" in (old["spec"].get(field) or {}) for field in ("dataSource", "dataSourceRef"))
+        errors += validate_claim_spec(new["spec"], "spec", any_group=grouped) + _validate_change(new, old)
+        return _warned(new, ctx, errors)
 
 
-def validate_claim_spec(spec: JSON, path: str) -> Errors:
-    """What is wrong with what a claim asks for."""
+def _warned(obj: JSON, ctx: Context, errors: Errors) -> Errors:
+    if errors:
+        return errors
+    if _CLASS_ANNOTATION in (obj["metadata"].get("annotations") or {}):
+        why = 'deprecated since v1.8; use "storageClassName" attribute instead'
+        ctx.warnings.append(f"metadata.annotations[{_CLASS_ANNOTATION}]: {why}")
+    for field in ("requests", "limits"):
+        amount = ((obj["spec"].get("resources") or {}).get(field) or {}).get("storage")
+        if amount is not None and Quantity.parse(amount).value.denominator != 1:
+            at = f"spec.resources.{field}[storage]"
+            ctx.warnings.append(f'{at}: fractional byte value "{amount}" is invalid, must be an integer')
+    return errors
+
+
+def _validate_status(status: JSON) -> Errors:
+    errors: Errors = []
+    for name, quantity in (status.get("capacity") or {}).items():
+        errors += resource_lists.validate_value(name, quantity, f"status.capacity[{name}]")
+    path = "status.allocatedResourceStatuses"
+    for name, state in (status.get("allocatedResourceStatuses") or {}).items():
+        errors += _validate_resource(name, path)
+        if state not in _RESIZE_STATES:
+            errors.append(FieldError.not_supported(path, name, _RESIZE_STATES))
+    path = "status.allocatedResources"
+    for name, quantity in (status.get("allocatedResources") or {}).items():
+        errors += _validate_resource(name, path) or resource_lists.validate_value(name, quantity, f"{path}[{name}]")
+    return errors
+
+
+def _validate_resource(name: str, path: str) -> Errors:
+    """Of Kubernetes' own resources there is storage in a claim."""
+    if wrong := qualified_name(name):
+        return problems(path, name, wrong)
+    if resource_lists.is_native(name) and name != "storage":
+        return [FieldError.not_supported(path, name, ("storage",))]
+    return []
+
+
+def validate_claim_spec(spec: JSON, path: str, *, any_group: bool = False) -> Errors:
+    """What is wrong with what a claim asks for. `any_group`: sources may be of a group whose name is wrong."""
     errors = validate_access_modes(
         spec.get("accessModes") or [], f"{path}.accessModes", "at least 1 access mode is required"
     )
@@ -73,29 +122,58 @@ def validate_claim_spec(spec: JSON, path: str) -> Errors:
         )
     if spec.get("volumeMode") not in (None, *VOLUME_MODES):
         errors.append(FieldError.not_supported(f"{path}.volumeMode", spec["volumeMode"], VOLUME_MODES))
-    for field in ("dataSource", "dataSourceRef"):
-        if field in spec:
-            errors += _validate_source(spec[field], f"{path}.{field}")
-    return errors
+    if name := spec.get(_ATTRIBUTES):
+        errors += problems(f"{path}.{_ATTRIBUTES}", name, dns_subdomain(name))
+    return errors + _validate_sources(spec, path, any_group)
 
 
-def _validate_source(source: JSON, path: str) -> Errors:
+def _validate_source(source: JSON, path: str, any_group: bool) -> Errors:
     errors = [FieldError.required(f"{path}.{field}") for field in ("name", "kind") if not source.get(field)]
-    if not source.get("apiGroup") and source.get("kind") != "PersistentVolumeClaim":
+    group, namespace = source.get("apiGroup") or "", source.get("namespace")
+    if not group and source.get("kind") != _CLAIM:
         why = "must be 'PersistentVolumeClaim' when referencing the default apiGroup"
         errors.append(FieldError.invalid(path, source.get("kind", ""), why))
+    if group and not any_group:
+        errors += problems(f"{path}.apiGroup", group, dns_subdomain(group))
+    return errors + (problems(f"{path}.namespace", namespace, dns_label(namespace)) if namespace else [])
+
+
+def _validate_sources(spec: JSON, path: str, any_group: bool) -> Errors:
+    """What the volume is filled with. Two fields say it, which must agree."""
+    old, new = spec.get("dataSource"), spec.get("dataSourceRef")
+    errors: Errors = []
+    for field, source in (("dataSource", old), ("dataSourceRef", new)):
+        if source is not None:
+            errors += _validate_source(source, f"{path}.{field}", any_group)
+    if old is None or new is None:
+        return errors
+    if new.get("namespace"):
+        why = "may not be specified when dataSourceRef.namespace is specified"
+        errors.append(FieldError.invalid(path, f"{path}.dataSource", why))
+    elif any(old.get(field) != new.get(field) for field in ("apiGroup", "kind", "name")):
+        errors.append(FieldError.invalid(path, f"{path}.dataSource", "must match dataSourceRef"))
     return errors
 
 
-def _default(spec: JSON) -> None:
+def _default(spec: JSON, before: JSON | None = None) -> None:
     spec.setdefault("volumeMode", "Filesystem")
     for field in ("requests", "limits"):
         resource_lists.round_up((spec.get("resources") or {}).get(field))
-    # Two fields for one thing: of the older the newer is made, and the other way round within a namespace.
-    if "dataSource" in spec and "dataSourceRef" not in spec:
-        spec["dataSourceRef"] = dict(spec["dataSource"])
-    elif "dataSourceRef" in spec and "dataSource" not in spec and not spec["dataSourceRef"].get("namespace"):
-        spec["dataSource"] = dict(spec["dataSourceRef"])
+    old, new, before = spec.get("dataSource"), spec.get("dataSourceRef"), before or {}
+    # To fill a volume from another namespace is alpha (CrossNamespaceVolumeDataSource).
+    if new is not None and new.get("namespace") and "dataSourceRef" not in before:
+        del spec["dataSourceRef"]
+        new = None
+    # The older field is for claims and snapshots; what else stands there was never heeded.
+    known = old is None or (old.get("kind"), old.get("apiGroup") or "") in _OLD_SOURCES
+    if new is None and not known and not {"dataSource", "dataSourceRef"} & before.keys():
+        del spec["dataSource"]
+        old = None
+    # Of the older the newer is made, and the other way round within a namespace.
+    if old is not None and new is None:
+        spec["dataSourceRef"] = dict(old)
+    elif new is not None and old is None and not new.get("namespace"):
+        spec["dataSource"] = {field: value for field, value in new.items() if field != "namespace"}
 
 
 def _validate_change(new: JSON, old: JSON) -> Errors:
@@ -104,13 +182,19 @@ def _validate_change(new: JSON, old: JSON) -> Errors:
     if not before.get("volumeName"):
         before.pop("volumeName", None)
         spec.pop("volumeName", None)
-    if "storageClassName" not in before:
-        spec.pop("storageClassName", None)
+    noted, its = ((one["metadata"].get("annotations") or {}).get(_CLASS_ANNOTATION) for one in (old, new))
+    chosen = spec.get("storageClassName")
+    # A class may be named later, above all the one that an annotation names, as it was in beta.
+    named = "storageClassName" not in before and chosen is not None and noted in (None, chosen)
+    if named:
+        spec.pop("storageClassName")
+    if not named or noted is None or its not in (None, noted):
+        errors += immutable(f"metadata.annotations.{_CLASS_ANNOTATION}", its or "", noted or "")
     size, old_size = _size(spec), _size(before)
     if new["status"]["phase"] == "Bound":
         for each in (spec, before):
             (each.get("resources", {}).get("requests") or {}).pop("storage", None)
-            each.pop("volumeAttributesClassName", None)
+            each.pop(_ATTRIBUTES, None)
     if spec != before:
         why = (
             "spec is immutable after creation except resources.requests and volumeAttributesClassName for bound claims"
@@ -121,7 +205,13 @@ def _validate_change(new: JSON, old: JSON) -> Errors:
         if size <= Quantity.parse(granted):
             why = "field can not be less than status.capacity"
             errors.append(FieldError.forbidden("spec.resources.requests.storage", why))
-    return errors + immutable("volumeMode", new["spec"].get("volumeMode"), old["spec"].get("volumeMode"))
+    errors += immutable("volumeMode", new["spec"].get("volumeMode"), old["spec"].get("volumeMode"))
+    attributes, applied = new["spec"].get(_ATTRIBUTES), (old.get("status") or {}).get(_CURRENT)
+    if attributes != old["spec"].get(_ATTRIBUTES) and applied is not None and not attributes:
+        what = "nil" if attributes is None else "empty string"
+        why = f"update to {what} is forbidden when status.{_CURRENT} is not nil"
+        errors.append(FieldError.forbidden(f"spec.{_ATTRIBUTES}", why))
+    return errors
 
 
 def _size(spec: JSON) -> Quantity:

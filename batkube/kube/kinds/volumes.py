@@ -2,25 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
-from .. import api_types
-from ..metadata import Errors, immutable, problems
-from ..names import dns_subdomain
-from ..quantity import Quantity
+from ..metadata import Errors, immutable
 from ..status import FieldError
 from ..strategy import Context, Strategy
-from . import resource_lists
-from .mount_validation import validate_no_backsteps
-from .scheduling_validation import validate_node_selector
+from .node_labels import warnings_of_expressions
+from .volume_sources import SOURCES
+from .volume_specs import default_volume_spec, validate_volume_spec
 
 JSON = dict[str, Any]
 
-ACCESS_MODES = ("ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", "ReadWriteOncePod")
-VOLUME_MODES = ("Block", "Filesystem")
-
 _PROTECTION = "kubernetes.io/pv-protection"
-_RECLAIM_POLICIES = ("Delete", "Recycle", "Retain")
 _STABLE_LABELS = {
     "failure-domain.beta.kubernetes.io/zone": "topology.kubernetes.io/zone",
     "failure-domain.beta.kubernetes.io/region": "topology.kubernetes.io/region",
@@ -29,7 +23,35 @@ _STABLE_LABELS = {
     "beta.kubernetes.io/instance-type": "node.kubernetes.io/instance-type",
 }
 """What labels of nodes were called in beta, and are called now."""
-_SOURCES = tuple(field.name for field in api_types.fields_of("core/v1.PersistentVolumeSource"))
+_ATTRIBUTES = "volumeAttributesClassName"
+_MOUNT_OPTIONS = "volume.beta.kubernetes.io/mount-options"
+_MOUNTABLE = (
+    "gcePersistentDisk",
+    "awsElasticBlockStore",
+    "glusterfs",
+    "nfs",
+    "rbd",
+    "quobyte",
+    "iscsi",
+    "cinder",
+    "cephfs",
+    "azureFile",
+    "vsphereVolume",
+    "azureDisk",
+    "photonPersistentDisk",
+)
+_DEAD_ANNOTATIONS = {
+    "volume.beta.kubernetes.io/storage-class": 'deprecated since v1.8; use "storageClassName" attribute instead',
+    _MOUNT_OPTIONS: 'deprecated since v1.31; use "mountOptions" attribute instead',
+}
+_DEAD_SOURCES = {
+    "cephfs": "deprecated in v1.28, non-functional in v1.31+",
+    "photonPersistentDisk": "deprecated in v1.11, non-functional in v1.16+",
+    "scaleIO": "deprecated in v1.16, non-functional in v1.22+",
+    "storageos": "deprecated in v1.22, non-functional in v1.25+",
+    "glusterfs": "deprecated in v1.25, non-functional in v1.26+",
+    "rbd": "deprecated in v1.28, non-functional in v1.31+",
+}
 
 
 class Volumes(Strategy):
@@ -46,7 +68,7 @@ class Volumes(Strategy):
             protect(obj, _PROTECTION)
 
     def validate_create(self, obj: JSON, ctx: Context) -> Errors:
-        return super().validate_create(obj, ctx) + _validate(obj["spec"])
+        return self._warned(obj, ctx, super().validate_create(obj, ctx) + _validate(obj))
 
     def prepare_update(self, new: JSON, old: JSON, ctx: Context) -> None:
         super().prepare_update(new, old, ctx)
@@ -58,9 +80,9 @@ class Volumes(Strategy):
         errors = super().validate_update(new, old, ctx)
         if ctx.subresource == "status":
             return errors
-        errors += _validate(new["spec"])
+        errors += _validate(new)
         before = old["spec"]
-        if any(new["spec"].get(source) != before.get(source) for source in _SOURCES):
+        if any(_immutable_part(new["spec"], before, source) != before.get(source) for source in SOURCES):
             why = "spec.persistentvolumesource is immutable after creation"
             errors.append(FieldError.forbidden("spec.persistentvolumesource", why))
         errors += immutable("volumeMode", new["spec"].get("volumeMode"), before.get("volumeMode"))
@@ -68,10 +90,28 @@ class Volumes(Strategy):
         if affinity is not None and not _same_nodes(new["spec"].get("nodeAffinity"), affinity):
             why = "field is immutable, except for updating from beta label to GA"
             errors.append(FieldError.invalid("nodeAffinity", new["spec"].get("nodeAffinity"), why))
+        if before.get(_ATTRIBUTES) is not None and new["spec"].get(_ATTRIBUTES) is None:
+            why = "update from non-nil value to nil is forbidden"
+            errors.append(FieldError.forbidden(f"spec.{_ATTRIBUTES}", why))
+        return self._warned(new, ctx, errors)
+
+    @staticmethod
+    def _warned(obj: JSON, ctx: Context, errors: Errors) -> Errors:
+        if not errors:
+            ctx.warnings.extend(_warnings_of(obj))
         return errors
 
     def field_labels(self, obj: JSON) -> dict[str, str]:
         return {"name": obj["metadata"]["name"]}
+
+
+def _immutable_part(spec: JSON, before: JSON, source: str) -> JSON | None:
+    """A source as it is compared with what it was: one secret of a CSI volume may be set later."""
+    value: JSON | None = spec.get(source)
+    secret = "controllerExpandSecretRef"
+    if source == "csi" and value is not None and before.get(source) is not None and secret not in before[source]:
+        return {field: its for field, its in value.items() if field != secret}
+    return value
 
 
 def _same_nodes(new: JSON | None, old: JSON) -> bool:
@@ -100,30 +140,10 @@ def protect(obj: JSON, finalizer: str) -> None:
         obj["metadata"]["finalizers"] = [*finalizers, finalizer]
 
 
-def validate_access_modes(modes: list[str], path: str, why_needed: str = "") -> Errors:
-    """How volumes may be mounted."""
-    errors: Errors = []
-    if not modes:
-        errors.append(FieldError.required(path, why_needed))
-    errors += [FieldError.not_supported(path, mode, ACCESS_MODES) for mode in modes if mode not in ACCESS_MODES]
-    if "ReadWriteOncePod" in modes and any(mode in ACCESS_MODES[:3] for mode in modes):
-        errors.append(FieldError.forbidden(path, "may not use ReadWriteOncePod with other access modes"))
-    return errors
-
-
-def validate_storage(quantity: str, path: str) -> Errors:
-    """Sizes are positive."""
-    if Quantity.parse(quantity).value > 0:
-        return []
-    return [FieldError.invalid(path, quantity, "must be greater than zero")]
-
-
 def _default(obj: JSON) -> None:
     spec = obj.setdefault("spec", {})
-    resource_lists.round_up(spec.get("capacity"))
-    if "hostPath" in spec:
-        spec["hostPath"].setdefault("type", "")
-    spec.setdefault("persistentVolumeReclaimPolicy", "Retain")
+    default_volume_spec(spec)
+    spec["persistentVolumeReclaimPolicy"] = spec.get("persistentVolumeReclaimPolicy") or "Retain"
     spec.setdefault("volumeMode", "Filesystem")
     obj.setdefault("status", {}).setdefault("phase", "Pending")
 
@@ -138,62 +158,29 @@ def _date_phase(new: JSON, old: JSON, now: str) -> None:
         new["lastPhaseTransitionTime"] = now
 
 
-def _validate(spec: JSON) -> Errors:
-    errors = validate_access_modes(spec.get("accessModes") or [], "spec.accessModes")
-    errors += _validate_capacity(spec.get("capacity"))
-    policy = spec["persistentVolumeReclaimPolicy"]
-    if policy not in _RECLAIM_POLICIES:
-        errors.append(FieldError.not_supported("spec.persistentVolumeReclaimPolicy", policy, _RECLAIM_POLICIES))
-    required = (spec.get("nodeAffinity") or {}).get("required")
-    if spec.get("nodeAffinity") is not None:
-        if required is None:
-            why = "must specify required node constraints"
-            errors.append(FieldError.required("spec.nodeAffinity.required", why))
-        else:
-            errors += validate_node_selector(required, "spec.nodeAffinity.required")
-    sources = [source for source in _SOURCES if source in spec]
-    for source in sources[1:]:
-        errors.append(FieldError.forbidden(f"spec.{source}", "may not specify more than 1 volume type"))
-    if not sources:
-        errors.append(FieldError.required("spec", "must specify a volume type"))
-    errors += _validate_source(spec, required is not None)
-    storage_class = spec.get("storageClassName")
-    if storage_class:
-        errors += problems("spec.storageClassName", storage_class, dns_subdomain(storage_class))
-    if spec["volumeMode"] not in VOLUME_MODES:
-        errors.append(FieldError.not_supported("spec.volumeMode", spec["volumeMode"], VOLUME_MODES))
+def _validate(obj: JSON) -> Errors:
+    spec = obj["spec"]
+    errors = validate_volume_spec(spec, "spec", obj["metadata"]["name"])
+    options = f"metadata.annotations.{_MOUNT_OPTIONS}"
+    if _MOUNT_OPTIONS in (obj["metadata"].get("annotations") or {}) and not any(spec.get(name) for name in _MOUNTABLE):
+        errors.append(FieldError.forbidden(options, "may not specify mount options for this volume type"))
     return errors
 
 
-def _validate_capacity(capacity: JSON | None) -> Errors:
-    errors: Errors = []
-    if not capacity:
-        errors.append(FieldError.required("spec.capacity"))
-    if not capacity or list(capacity) != ["storage"]:
-        errors.append(FieldError.not_supported("spec.capacity", capacity, ("storage",)))
-    for name, quantity in (capacity or {}).items():
-        errors += validate_storage(quantity, f"spec.capacity[{name}]")
-    return errors
-
-
-def _validate_source(spec: JSON, has_affinity: bool) -> Errors:
-    """Of the sources that a simulated cluster meets; drivers check the rest."""
-    errors: Errors = []
-    for source, field in (("hostPath", "path"), ("local", "path"), ("nfs", "server"), ("nfs", "path")):
-        if source in spec and not spec[source].get(field):
-            errors.append(FieldError.required(f"spec.{source}.{field}"))
-    if path := (spec.get("hostPath") or {}).get("path"):
-        errors += validate_no_backsteps(path, "spec.hostPath.path")
-    if "local" in spec and not has_affinity:
-        errors.append(FieldError.required("spec.nodeAffinity", "Local volume requires node affinity"))
-    for field in ("driver", "volumeHandle"):
-        if "csi" in spec and not spec["csi"].get(field):
-            errors.append(FieldError.required(f"spec.csi.{field}"))
-    recycled = spec["persistentVolumeReclaimPolicy"] == "Recycle"
-    if recycled and (spec.get("hostPath") or {}).get("path") == "/":
-        errors.append(
-            FieldError.forbidden(
-                "spec.persistentVolumeReclaimPolicy", "may not be 'recycle' for a hostPath mount of '/'"
-            )
+def _warnings_of(obj: JSON) -> Iterator[str]:
+    spec, annotations = obj["spec"], obj["metadata"].get("annotations") or {}
+    for key, why in _DEAD_ANNOTATIONS.items():
+        if key in annotations:
+            yield f"metadata.annotations[{key}]: {why}"
+    if spec["persistentVolumeReclaimPolicy"] == "Recycle":
+        yield (
+            "spec.persistentVolumeReclaimPolicy: The Recycle reclaim policy is deprecated. Instead, the recommended "
+            "approach is to use dynamic provisioning."
         )
-    return errors
+    terms = ((spec.get("nodeAffinity") or {}).get("required") or {}).get("nodeSelectorTerms") or ()
+    for index, term in enumerate(terms):
+        at = f"spec.nodeAffinity.required.nodeSelectorTerms[{index}]"
+        yield from warnings_of_expressions(term.get("matchExpressions") or [], at)
+    for source, why in _DEAD_SOURCES.items():
+        if spec.get(source) is not None:
+            yield f"spec.{'storageOS' if source == 'storageos' else source}: {why}"
