@@ -83,3 +83,22 @@ def test_what_is_set_once(server: ApiServer) -> None:
     for change in ({**spec, "providerID": "sim://b"}, {"providerID": "sim://a", "podCIDRs": ["10.0.2.0/24"]}):
         with pytest.raises(ApiError, match='except from "" to valid'):
             server.update("nodes", {**node(), "spec": change})
+
+
+@pytest.mark.parametrize(
+    ("features", "refused"),
+    [
+        (["A", "B/c"], None),
+        (["lower"], "status.declaredFeatures[0]"),
+        (["A", "A"], "status.declaredFeatures[1]"),
+        (["B", "A"], "status.declaredFeatures[1]"),
+    ],
+)
+def test_declared_features_are_names_in_order(server: ApiServer, features: list[str], refused: str | None) -> None:
+    body = {**node(), "status": {"declaredFeatures": features}}
+    if refused is None:
+        assert server.create("nodes", body)["status"]["declaredFeatures"] == features
+        return
+    with pytest.raises(ApiError) as error:
+        server.create("nodes", body)
+    assert [cause["field"] for cause in (error.value.details or {})["causes"]] == [refused]

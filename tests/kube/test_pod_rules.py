@@ -207,3 +207,28 @@ def test_a_quota_is_used_up_pod_by_pod(server: ApiServer) -> None:
         server.create("pods", with_resources("b", requests={"cpu": "1"}))
     with pytest.raises(ApiError, match=r"must specify requests\.cpu for: c"):
         server.create("pods", pod("d"))
+
+
+@pytest.mark.parametrize(
+    ("system", "spec", "refused"),
+    [
+        ("linux", {"securityContext": {"windowsOptions": {}}}, "spec.securityContext.windowsOptions"),
+        ("windows", {"securityContext": {"fsGroup": 1}}, "spec.securityContext.fsGroup"),
+        ("windows", {"hostPID": True}, "spec.hostPID"),
+        ("windows", {"shareProcessNamespace": False}, "spec.shareProcessNamespace"),
+    ],
+)
+def test_what_only_another_operating_system_has(server: ApiServer, system: str, spec: JSON, refused: str) -> None:
+    with pytest.raises(ApiError) as error:
+        server.create("pods", pod(os={"name": system}, **spec))
+    assert [cause["field"] for cause in (error.value.details or {})["causes"]] == [refused]
+
+
+def test_a_false_that_was_not_there_is_a_change(server: ApiServer) -> None:
+    made = server.create("pods", pod())
+    container = made["spec"]["containers"][0]
+    same = {**made["spec"], "containers": [{**container, "stdin": False}]}  # in Go no pointer: as if it were absent
+    server.update("pods", {**made, "spec": same})
+    other = {**made["spec"], "containers": [{**container, "securityContext": {"runAsNonRoot": False}}]}
+    with pytest.raises(ApiError, match="pod updates may not change fields"):
+        server.update("pods", {**made, "spec": other})

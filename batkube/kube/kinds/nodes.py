@@ -7,12 +7,13 @@ somebody finds it ready.
 from __future__ import annotations
 
 import ipaddress
+import re
 from typing import Any
 
 from .. import metadata
 from ..metadata import Errors, problems
 from ..names import cidr, label_value, qualified_name
-from ..status import FieldError, show
+from ..status import FieldError, quote, show
 from ..strategy import Context, Strategy
 from . import resource_lists
 
@@ -22,6 +23,12 @@ NOT_READY = "node.kubernetes.io/not-ready"
 TAINT_NODES = "TaintNodesByCondition"
 """The admission plugin that taints new nodes."""
 
+_MAX_FEATURE = 253  # characters
+_FEATURE = re.compile(r"[A-Z][a-zA-Z0-9]*(/[a-zA-Z][a-zA-Z0-9]*)*")
+_FEATURE_RULE = (
+    "must start with an UpperCamelCase segment, with subsequent segments separated by '/' (e.g., MyFeature or "
+    "MyFeature/mySubFeature), and contain only alphanumeric characters and slashes"
+)
 _EFFECTS = ("NoSchedule", "PreferNoSchedule", "NoExecute")
 _ONCE = 'node updates may not change {} except from "" to valid'
 
@@ -64,6 +71,7 @@ class Nodes(Strategy):
             errors += _validate(new)
         errors += super().validate_update(new, old, ctx)
         errors += _validate_resources(new["status"])
+        errors += _validate_features(new["status"].get("declaredFeatures") or [])
         errors += _validate_addresses(new["status"].get("addresses") or [])
         errors += _validate_unchanged(new["spec"], old.get("spec", {}))
         if not errors and ctx.subresource != "status":
@@ -105,12 +113,30 @@ def _validate(node: JSON) -> Errors:
     spec, status = node["spec"], node["status"]
     errors = validate_taints(spec.get("taints") or [], "metadata.taints")
     errors += _validate_resources(status)
+    errors += _validate_features(status.get("declaredFeatures") or [])
     cidrs = spec.get("podCIDRs") or []
     for index, value in enumerate(cidrs):
         errors += problems(f"spec.podCIDRs[{index}]", value, cidr(value))
     if len(cidrs) > 1 and not _dual_stack(cidrs):
         why = "may specify no more than one CIDR for each IP family"
         errors.append(FieldError.invalid("spec.podCIDRs", cidrs, why))
+    return errors
+
+
+def _validate_features(names: list[str]) -> Errors:
+    """The features that a kubelet declares, in order and each once."""
+    errors: Errors = []
+    for index, name in enumerate(names):
+        path = f"status.declaredFeatures[{index}]"
+        if len(name) > _MAX_FEATURE:
+            why = f"invalid feature name {quote(name)}: must be no more than {_MAX_FEATURE} characters"
+            errors.append(FieldError.invalid(path, name, why))
+        elif not _FEATURE.fullmatch(name):
+            errors.append(FieldError.invalid(path, name, f"invalid feature name {quote(name)}: {_FEATURE_RULE}"))
+        if index and name == names[index - 1]:
+            errors.append(FieldError.duplicate(path, name))
+        elif index and name < names[index - 1]:
+            errors.append(FieldError.invalid(path, name, "list must be sorted alphabetically"))
     return errors
 
 

@@ -164,15 +164,17 @@ def _only_adds(new: JSON, old: JSON) -> bool:
     return True
 
 
-def same(one: Any, other: Any) -> bool:
-    """Equal as Kubernetes compares: quantities by their amount, an empty list or map as none."""
-    if one == other or (one in _NOTHING and other in _NOTHING):
+def same(one: Any, other: Any, field: str = "") -> bool:
+    """Equal as Kubernetes compares: quantities by their amount, an empty list or map as none, and so a zero, unless
+    the field is a pointer in Go.
+    """
+    if one == other or (_is_nothing(one, field) and _is_nothing(other, field)):
         return True
     if isinstance(one, dict) and isinstance(other, dict):
         return all(
             _same_amounts(one.get(key), other.get(key))
             if key in ("limits", "requests", "overhead")
-            else same(one.get(key), other.get(key))
+            else same(one.get(key), other.get(key), key)
             for key in {**one, **other}
         )
     if isinstance(one, list) and isinstance(other, list):
@@ -180,7 +182,37 @@ def same(one: Any, other: Any) -> bool:
     return False
 
 
-_NOTHING: tuple[Any, ...] = (None, "", [], 0, False)
+def _is_nothing(value: Any, field: str) -> bool:
+    return value in (None, "", []) or (value in (0, False) and field not in _POINTERS)
+
+
+# Numbers and booleans of a pod's spec that are absent or zero, two different things.
+_POINTERS = frozenset(
+    (
+        "activeDeadlineSeconds",
+        "allowPrivilegeEscalation",
+        "automountServiceAccountToken",
+        "defaultMode",
+        "enableServiceLinks",
+        "expirationSeconds",
+        "fsGroup",
+        "hostProcess",
+        "hostUsers",
+        "minDomains",
+        "mode",
+        "optional",
+        "priority",
+        "privileged",
+        "readOnlyRootFilesystem",
+        "runAsGroup",
+        "runAsNonRoot",
+        "runAsUser",
+        "setHostnameAsFQDN",
+        "shareProcessNamespace",
+        "terminationGracePeriodSeconds",
+        "tolerationSeconds",
+    )
+)
 
 
 def _same_amounts(one: JSON | None, other: JSON | None) -> bool:

@@ -8,6 +8,7 @@ from ..metadata import Errors, problems, validate_labels
 from ..names import dns_label, dns_subdomain, ip_address, qualified_name
 from ..status import FieldError
 from .container_validation import validate_containers, validate_ephemeral
+from .pod_systems import validate_system
 from .resource_validation import validate_pod_requirements, validate_requirements
 from .scheduling_validation import (
     validate_affinity,
@@ -24,7 +25,6 @@ JSON = dict[str, Any]
 _RESTART_POLICIES = ("Always", "OnFailure", "Never")
 _DNS_POLICIES = ("ClusterFirstWithHostNet", "ClusterFirst", "Default", "None")
 _PREEMPTION_POLICIES = ("Never", "PreemptLowerPriority")
-_SYSTEMS = ("linux", "windows")
 _MAX_DEADLINE = (1 << 31) - 1
 _MAX_NAMESERVERS, _MAX_SEARCHES, _MAX_SEARCH_CHARACTERS = 3, 32, 2048
 
@@ -154,16 +154,11 @@ def _validate_choices(spec: JSON, path: str) -> Errors:
         elif word not in allowed:
             errors.append(FieldError.not_supported(f"{path}.{key}", word, allowed))
     policy = spec.get("preemptionPolicy")
-    if policy is not None and policy not in _PREEMPTION_POLICIES:
+    if policy == "":
+        errors.append(FieldError.required(f"{path}.preemptionPolicy"))
+    elif policy is not None and policy not in _PREEMPTION_POLICIES:
         errors.append(FieldError.not_supported(f"{path}.preemptionPolicy", policy, _PREEMPTION_POLICIES))
-    system = spec.get("os")
-    if system is not None:
-        name = system.get("name", "")
-        if not name:
-            errors.append(FieldError.required(f"{path}.os.name"))
-        elif name not in _SYSTEMS:
-            errors.append(FieldError.not_supported(f"{path}.os", name, _SYSTEMS))
-    return errors
+    return errors + validate_system(spec, path)
 
 
 def _validate_names(spec: JSON, path: str) -> Errors:

@@ -1,0 +1,72 @@
+"""What a pod may say once it says on which operating system it runs (`validateLinux`, `validateWindows` of
+Kubernetes).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from ..metadata import Errors
+from ..status import FieldError
+
+JSON = dict[str, Any]
+
+SYSTEMS = ("linux", "windows")
+
+_CONTAINERS = ("initContainers", "containers", "ephemeralContainers")
+_NOT_ON_LINUX = "windows options cannot be set for a linux pod"
+_NOT_ON_WINDOWS = "cannot be set for a windows pod"
+# Of Linux alone: in a pod (those of the host only where they are true), in its security context, in a container's.
+_POD_FIELDS = ("hostUsers", "shareProcessNamespace")
+_POD_FLAGS = ("hostPID", "hostIPC")
+_SHARED_FIELDS = ("appArmorProfile", "seLinuxOptions", "seccompProfile", "runAsUser", "runAsGroup")
+_CONTEXT_FIELDS = (
+    *_SHARED_FIELDS,
+    "fsGroup",
+    "fsGroupChangePolicy",
+    "sysctls",
+    "supplementalGroups",
+    "supplementalGroupsPolicy",
+    "seLinuxChangePolicy",
+)
+_CONTAINER_FIELDS = (
+    *_SHARED_FIELDS,
+    "capabilities",
+    "readOnlyRootFilesystem",
+    "privileged",
+    "allowPrivilegeEscalation",
+    "procMount",
+)
+
+
+def validate_system(spec: JSON, path: str) -> Errors:
+    """What does not go with the pod's operating system, and whether there is such a one."""
+    system = spec.get("os")
+    if system is None:
+        return []
+    name = system.get("name", "")
+    if not name:
+        return [FieldError.required(f"{path}.os.name")]
+    if name not in SYSTEMS:
+        return [FieldError.not_supported(f"{path}.os", name, SYSTEMS)]
+    contexts = list(_security_contexts(spec, path))
+    if name == "linux":
+        return [
+            FieldError.forbidden(f"{where}.windowsOptions", _NOT_ON_LINUX)
+            for where, context, _ in contexts
+            if context.get("windowsOptions") is not None
+        ]
+    fields = [f"{path}.{field}" for field in _POD_FIELDS if spec.get(field) is not None]
+    fields += [f"{path}.{field}" for field in _POD_FLAGS if spec.get(field)]
+    for where, context, linux_only in contexts:
+        fields += [f"{where}.{field}" for field in linux_only if context.get(field) is not None]
+    return [FieldError.forbidden(field, _NOT_ON_WINDOWS) for field in fields]
+
+
+def _security_contexts(spec: JSON, path: str) -> Iterator[tuple[str, JSON, tuple[str, ...]]]:
+    """Where each is, what it says, and which of its fields are for Linux."""
+    yield f"{path}.securityContext", spec.get("securityContext") or {}, _CONTEXT_FIELDS
+    for kind in _CONTAINERS:
+        for index, container in enumerate(spec.get(kind) or ()):
+            yield f"{path}.{kind}[{index}].securityContext", container.get("securityContext") or {}, _CONTAINER_FIELDS
