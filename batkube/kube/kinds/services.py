@@ -5,29 +5,32 @@ They get an address and node ports as they would in a real cluster, although not
 
 from __future__ import annotations
 
-import ipaddress
 from typing import Any
 
 from ..addresses import unreachable
 from ..internal_json import internal
 from ..metadata import Errors, problems, validate_labels
-from ..names import dns_label, dns_subdomain, ip_address, port_name, port_number, qualified_name
+from ..names import cidr, dns_label, dns_subdomain, ip_address, port_name, port_number, qualified_name
 from ..status import FieldError
-from ..strategy import Context, Strategy, keep
+from ..strategy import Context, Strategy
+from .ingresses import validate_balancer
+from .service_addresses import HEADLESS, is_headless, validate_addresses, validate_changed_addresses
+from .service_allocation import SERVICES, allocate, needs_health_check
+from .service_warnings import HINTS, MODE, warnings_of_service
+
+__all__ = ["SERVICES", "Services"]
 
 JSON = dict[str, Any]
 
-SERVICES = "services"
-_ADDRESSES = ipaddress.ip_network("10.96.0.0/16")
-_NODE_PORTS = range(30_000, 32_768)
 _TYPES = ("ClusterIP", "ExternalName", "LoadBalancer", "NodePort")
 _PROTOCOLS = ("SCTP", "TCP", "UDP")
 _EXTERNAL = ("LoadBalancer", "NodePort")
-_FAMILY_POLICIES = ("PreferDualStack", "RequireDualStack", "SingleStack")
+_TRAFFIC = ("Cluster", "Local")
 _DISTRIBUTIONS = ("PreferClose", "PreferSameZone", "PreferSameNode")
-_HEADLESS = "None"
 _AFFINITY_SECONDS = 10_800
 _MAX_AFFINITY_SECONDS = 86_400
+_RANGES = "service.beta.kubernetes.io/load-balancer-source-ranges"
+_BALANCERS_ONLY = "may only be used when `type` is 'LoadBalancer'"
 
 
 class Services(Strategy):
@@ -43,170 +46,222 @@ class Services(Strategy):
 
     def prepare_create(self, obj: JSON, ctx: Context) -> None:
         _default_service(obj.setdefault("spec", {}))
-        _allocate(obj["spec"], ctx)
+        allocate(obj, None, ctx)
         obj["status"] = {"loadBalancer": {}}
 
     def validate_create(self, obj: JSON, ctx: Context) -> Errors:
-        return [*super().validate_create(obj, ctx), *_validate_service(obj["spec"])]
+        errors = [*super().validate_create(obj, ctx), *_validate_service(obj, {})]
+        ctx.warnings.extend(() if errors else warnings_of_service(obj))
+        return errors
 
     def prepare_update(self, new: JSON, old: JSON, ctx: Context) -> None:
         super().prepare_update(new, old, ctx)
         if ctx.subresource == "status":
-            new.setdefault("status", {}).setdefault("loadBalancer", {})
+            _default_status(new)
             return
-        spec, before = new.setdefault("spec", {}), old["spec"]
-        if spec.get("type", "ClusterIP") == before.get("type") != "ExternalName":
-            for key in ("clusterIP", "clusterIPs", "ipFamilies", "ipFamilyPolicy"):
-                if not spec.get(key):
-                    keep(spec, before, key)
-        _default_service(spec)
-        _keep_node_ports(spec, before)
-        _allocate(spec, ctx)
+        _default_service(new.setdefault("spec", {}))
+        allocate(new, old, ctx)
+        _drop_unused(new["spec"], old["spec"])
+        if new["spec"]["type"] != "LoadBalancer":
+            new["status"] = {**(new.get("status") or {}), "loadBalancer": {}}
 
     def validate_update(self, new: JSON, old: JSON, ctx: Context) -> Errors:
         errors = super().validate_update(new, old, ctx)
-        if ctx.subresource == "status":
-            return errors
         spec, before = new["spec"], old["spec"]
-        address, was = spec.get("clusterIP", ""), before.get("clusterIP", "")
-        if address not in ("", was) and was == _HEADLESS and len(spec.get("ipFamilies") or ()) > 1:
-            # A service that has just become one with addresses asks for both families of them.
-            why = "this cluster is not configured for dual-stack services"
-            errors.append(FieldError.invalid("spec.ipFamilyPolicy", spec.get("ipFamilyPolicy", ""), why))
-            errors.append(FieldError.invalid("spec.ipFamilies[1]", "IPv6", "not configured on this cluster"))
-            return errors
-        if was and "ExternalName" not in (spec.get("type"), before.get("type")) and address != was:
-            errors.append(FieldError.invalid("spec.clusterIPs[0]", [address], "may not change once set"))
-        return [*errors, *_validate_service(spec)]
+        if ctx.subresource == "status":
+            return [*errors, *_validate_status(new.get("status") or {}, spec, ctx)]
+        errors += validate_changed_addresses(spec, before)
+        if spec["type"] == before["type"] == "LoadBalancer":
+            if spec.get("loadBalancerClass") != before.get("loadBalancerClass"):
+                why = "may not change once set"
+                errors.append(FieldError.invalid("spec.loadBalancerClass", spec.get("loadBalancerClass"), why))
+            errors += _validate_class(spec)
+        checked = needs_health_check(spec) and needs_health_check(before)
+        if checked and spec.get("healthCheckNodePort") != before.get("healthCheckNodePort"):
+            errors.append(FieldError.forbidden("spec.healthCheckNodePort", "field is immutable"))
+        errors += _validate_service(new, old)
+        ctx.warnings.extend(() if errors else warnings_of_service(new))
+        return errors
 
     def field_labels(self, obj: JSON) -> dict[str, str]:
         spec = obj.get("spec", {})
         return {"spec.clusterIP": spec.get("clusterIP", ""), "spec.type": spec.get("type", "")}
 
 
+def _is_external(spec: JSON) -> bool:
+    """Traffic comes from outside of the cluster."""
+    return spec["type"] in _EXTERNAL or bool(spec["type"] == "ClusterIP" and spec.get("externalIPs"))
+
+
 def _default_service(spec: JSON) -> None:
-    affinity = spec["sessionAffinity"] = spec.get("sessionAffinity") or _HEADLESS
+    affinity = spec["sessionAffinity"] = spec.get("sessionAffinity") or "None"
     if affinity == "ClientIP":
         client = spec.setdefault("sessionAffinityConfig", {}).setdefault("clientIP", {})
         client.setdefault("timeoutSeconds", _AFFINITY_SECONDS)
-    else:
+    elif affinity == "None":
         spec.pop("sessionAffinityConfig", None)
     kind = spec["type"] = spec.get("type") or "ClusterIP"
     for port in spec.get("ports") or ():
         port["protocol"] = port.get("protocol") or "TCP"
         if port.get("targetPort") in (None, 0, ""):
             port["targetPort"] = port.get("port", 0)
-    if kind in _EXTERNAL or spec.get("externalIPs"):
+    if _is_external(spec):
         spec["externalTrafficPolicy"] = spec.get("externalTrafficPolicy") or "Cluster"
+    if kind in (*_EXTERNAL, "ClusterIP") and spec.get("internalTrafficPolicy") is None:
+        spec["internalTrafficPolicy"] = "Cluster"
+    elif kind == "ExternalName" and spec.get("internalTrafficPolicy") in _TRAFFIC:
+        del spec["internalTrafficPolicy"]  # a valid one is not shown
     if kind == "LoadBalancer":
         spec.setdefault("allocateLoadBalancerNodePorts", True)
-    if kind == "ExternalName":
-        return
-    spec["internalTrafficPolicy"] = spec.get("internalTrafficPolicy") or "Cluster"
-    if spec.get("clusterIP") and not spec.get("clusterIPs"):
-        spec["clusterIPs"] = [spec["clusterIP"]]
-    elif spec.get("clusterIPs") and not spec.get("clusterIP"):
-        spec["clusterIP"] = spec["clusterIPs"][0]
-    both = spec.get("clusterIP") == _HEADLESS and not spec.get("selector")
-    spec["ipFamilyPolicy"] = spec.get("ipFamilyPolicy") or ("RequireDualStack" if both else "SingleStack")
-    if not spec.get("ipFamilies"):
-        spec["ipFamilies"] = ["IPv4", "IPv6"] if both else ["IPv4"]
 
 
-def _keep_node_ports(spec: JSON, before: JSON) -> None:
-    """A port keeps its node port where the client leaves it out, as kubectl apply does."""
-    if spec["type"] not in _EXTERNAL:
-        return
-    known = {(port.get("protocol"), port.get("port")): port.get("nodePort") for port in before.get("ports") or ()}
-    for port in spec.get("ports") or ():
-        number = known.get((port["protocol"], port.get("port")))
-        if number and not port.get("nodePort"):
-            port["nodePort"] = number
+def _default_status(service: JSON) -> None:
+    balancer = service.setdefault("status", {}).setdefault("loadBalancer", {})
+    for ingress in balancer.get("ingress") or () if service["spec"].get("type") == "LoadBalancer" else ():
+        if ingress.get("ip") and ingress.get("ipMode") is None:
+            ingress["ipMode"] = "VIP"
 
 
-def _allocate(spec: JSON, ctx: Context) -> None:
-    """Give the service the first free address and node ports that it needs and does not name."""
-    if spec["type"] != "ExternalName" and not spec.get("clusterIP") and spec.get("ports"):
-        taken = {each["spec"].get("clusterIP") for each in ctx.store.list(SERVICES)}
-        free = next((str(address) for address in _ADDRESSES.hosts() if str(address) not in taken), "")
-        if free:
-            spec["clusterIP"], spec["clusterIPs"] = free, [free]
-    missing = [port for port in spec.get("ports") or () if not port.get("nodePort")]
-    if spec["type"] not in _EXTERNAL or not missing or spec.get("allocateLoadBalancerNodePorts") is False:
-        return
-    used = {port.get("nodePort") for each in ctx.store.list(SERVICES) for port in each["spec"].get("ports") or ()}
-    used |= {port.get("nodePort") for port in spec["ports"]}
-    for port, number in zip(missing, (number for number in _NODE_PORTS if number not in used), strict=False):
-        port["nodePort"] = number
+def _drop_unused(spec: JSON, before: JSON) -> None:
+    """What another type of service has no use for goes, if the client left it as it was (`dropTypeDependentFields`)."""
+    kind, was = spec["type"], before["type"]
+    unused: list[str] = []
+    if kind == "ExternalName" != was:
+        if all(spec.get(key) == before.get(key) for key in ("clusterIP", "clusterIPs")):
+            unused += ("clusterIP", "clusterIPs")
+        unused += [key for key in ("ipFamilies", "ipFamilyPolicy") if spec.get(key) == before.get(key)]
+    if needs_health_check(before) and not needs_health_check(spec):
+        unused.append("healthCheckNodePort")
+    if was == "LoadBalancer" != kind:
+        unused += ("allocateLoadBalancerNodePorts", "loadBalancerClass")
+    if _is_external(before) and not _is_external(spec):
+        unused.append("externalTrafficPolicy")
+    for key in unused:
+        if spec.get(key) == before.get(key):
+            spec.pop(key, None)
+    if was in _EXTERNAL and kind not in _EXTERNAL:
+        numbers = {port.get("nodePort") for port in before.get("ports") or ()}
+        ports = spec.get("ports") or []
+        if all(port.get("nodePort") in (None, 0, *numbers) for port in ports):
+            for port in ports:
+                port.pop("nodePort", None)
 
 
-def _validate_service(spec: JSON) -> Errors:
-    errors: Errors = []
-    kind, headless = spec.get("type"), spec.get("clusterIP") == _HEADLESS
-    ports = spec.get("ports") or []
+def _validate_service(service: JSON, old: JSON) -> Errors:
+    errors = _validate_annotations(service["metadata"].get("annotations") or {})
+    spec, before = service["spec"], old.get("spec") or {}
+    kind, headless, ports = spec["type"], is_headless(spec), spec.get("ports") or []
     if not ports and not headless and kind != "ExternalName":
         errors.append(FieldError.required("spec.ports"))
     if kind in _EXTERNAL and headless:
         why = f"may not be set to 'None' for {kind} services"
-        errors.append(FieldError.invalid("spec.clusterIPs[0]", _HEADLESS, why))
+        errors.append(FieldError.invalid("spec.clusterIPs[0]", HEADLESS, why))
     elif kind == "ExternalName":
-        target = spec.get("externalName", "").removesuffix(".")
-        if not target:
-            errors.append(FieldError.required("spec.externalName"))
-        else:
-            errors += problems("spec.externalName", target, dns_subdomain(target.lower()))
+        errors += _validate_external_name(spec)
     names: set[str] = set()
     for index, port in enumerate(ports):
-        errors += _validate_port(port, f"spec.ports[{index}]", len(ports) > 1, headless, names)
-    errors += _duplicate_ports(ports)
+        errors += _validate_port(port, f"spec.ports[{index}]", len(ports) > 1, names)
     errors += validate_labels(spec.get("selector") or {}, "spec.selector")
-    affinity = spec.get("sessionAffinity", "")
-    if affinity not in ("ClientIP", _HEADLESS):
-        errors.append(FieldError.not_supported("spec.sessionAffinity", affinity, ("ClientIP", "None")))
-    elif affinity == "ClientIP":
-        seconds = spec["sessionAffinityConfig"]["clientIP"]["timeoutSeconds"]
-        if not 0 < seconds <= _MAX_AFFINITY_SECONDS:
-            why = f"must be greater than 0 and less than {_MAX_AFFINITY_SECONDS}"
-            errors.append(FieldError.invalid("spec.sessionAffinityConfig.clientIP.timeoutSeconds", seconds, why))
+    errors += _validate_affinity(spec)
+    errors += validate_addresses(spec, before)
+    for index, address in enumerate(spec.get("externalIPs") or ()):
+        wrong = () if address in (before.get("externalIPs") or ()) else ip_address(address)
+        errors += problems(f"spec.externalIPs[{index}]", address, wrong or unreachable(address))
     if kind not in _TYPES:
         errors.append(FieldError.not_supported("spec.type", kind, _TYPES))
-    for index, address in enumerate(spec.get("externalIPs") or ()):
-        errors += problems(f"spec.externalIPs[{index}]", address, ip_address(address) or unreachable(address))
-    errors += _validate_traffic(spec, kind in _EXTERNAL or bool(spec.get("externalIPs")))
-    if spec.get("clusterIP") and not headless:
-        for index, address in enumerate(spec.get("clusterIPs") or ()):
-            errors += problems(f"spec.clusterIPs[{index}]", address, ip_address(address))
-    return errors
+    errors += _validate_numbers(ports, kind)
+    errors += _validate_ranges(service, old)
+    if kind != "LoadBalancer" and spec.get("allocateLoadBalancerNodePorts") is not None:
+        errors.append(FieldError.forbidden("spec.allocateLoadBalancerNodePorts", _BALANCERS_ONLY))
+    return [*errors, *_validate_class(spec), *_validate_traffic(spec)]
 
 
-def _validate_traffic(spec: JSON, external: bool) -> Errors:
-    """How traffic finds its way, and by which families of addresses."""
+def _validate_annotations(annotations: JSON) -> Errors:
+    hints, mode = annotations.get(HINTS), annotations.get(MODE)
+    if hints is None or mode is None or hints == mode:
+        return []
+    why = f"must match annotations[{HINTS}] when both are specified"
+    return [FieldError.invalid(f"metadata.annotations[{MODE}]", mode, why)]
+
+
+def _validate_external_name(spec: JSON) -> Errors:
+    errors = [
+        FieldError.forbidden(f"spec.{key}", "may not be set for ExternalName services")
+        for key in ("clusterIPs", "ipFamilies", "ipFamilyPolicy")
+        if spec.get(key)
+    ]
+    target = spec.get("externalName", "").removesuffix(".")
+    if not target:
+        return [*errors, FieldError.required("spec.externalName")]
+    return errors + problems("spec.externalName", target, dns_subdomain(target))
+
+
+def _validate_affinity(spec: JSON) -> Errors:
+    affinity = spec["sessionAffinity"]
+    if affinity not in ("ClientIP", "None"):
+        return [FieldError.not_supported("spec.sessionAffinity", affinity, ("ClientIP", "None"))]
+    if affinity == "None":
+        return []
+    seconds = spec["sessionAffinityConfig"]["clientIP"]["timeoutSeconds"]
+    if 0 < seconds <= _MAX_AFFINITY_SECONDS:
+        return []
+    why = f"must be greater than 0 and less than {_MAX_AFFINITY_SECONDS}"
+    return [FieldError.invalid("spec.sessionAffinityConfig.clientIP.timeoutSeconds", seconds, why)]
+
+
+def _validate_class(spec: JSON) -> Errors:
+    name, path = spec.get("loadBalancerClass"), "spec.loadBalancerClass"
+    if name is None:
+        return []
+    if spec["type"] != "LoadBalancer":
+        return [FieldError.forbidden(path, _BALANCERS_ONLY)]
+    return problems(path, name, qualified_name(name))
+
+
+def _validate_ranges(service: JSON, old: JSON) -> Errors:
+    """Who may use a load balancer, as a field or, in old manifests, as an annotation."""
     errors: Errors = []
-    for key in ("externalTrafficPolicy", "internalTrafficPolicy"):
-        policy = spec.get(key)
-        if key.startswith("external") and policy and not external:
-            why = "may only be set for externally-accessible services"
-            errors.append(FieldError.invalid(f"spec.{key}", policy, why))
-        elif policy is not None and policy not in ("Cluster", "Local"):
-            errors.append(FieldError.not_supported(f"spec.{key}", policy, ("Cluster", "Local")))
-    distribution = spec.get("trafficDistribution")
-    if distribution is not None and distribution not in _DISTRIBUTIONS:
-        errors.append(FieldError.not_supported("spec.trafficDistribution", distribution, _DISTRIBUTIONS))
-    policy = spec.get("ipFamilyPolicy")
-    if policy is not None and policy not in _FAMILY_POLICIES:
-        errors.append(FieldError.not_supported("spec.ipFamilyPolicy", policy, _FAMILY_POLICIES))
-    families = spec.get("ipFamilies") or []
-    if families[:1] == ["IPv6"]:
-        errors.append(FieldError.invalid("spec.ipFamilies[0]", "IPv6", "not configured on this cluster"))
-    if spec.get("type") == "ClusterIP":
-        for index, port in enumerate(spec.get("ports") or ()):
-            if port.get("nodePort"):
-                why = "may not be used when `type` is 'ClusterIP'"
-                errors.append(FieldError.forbidden(f"spec.ports[{index}].nodePort", why))
+    spec, path = service["spec"], "spec.LoadBalancerSourceRanges"
+    ranges = spec.get("loadBalancerSourceRanges") or []
+    known = {text.strip() for text in (old.get("spec") or {}).get("loadBalancerSourceRanges") or ()}
+    where = [f"{path}[{index}]" for index in range(len(ranges))]
+    if not ranges:
+        path = f"metadata.annotations[{_RANGES}]"
+        annotation, was = ((each.get("metadata") or {}).get("annotations", {}).get(_RANGES) for each in (service, old))
+        if annotation is None:
+            return []
+        ranges = annotation.split(",") if annotation.strip() and annotation != was else []
+        where = [path] * len(ranges)
+    if spec["type"] != "LoadBalancer":
+        errors.append(FieldError.forbidden(path, _BALANCERS_ONLY))
+    for at, text in zip(where, ranges, strict=True):
+        value = text.strip()
+        errors += [] if value in known else problems(at, value, cidr(value))
     return errors
 
 
-def _validate_port(port: JSON, path: str, named: bool, headless: bool, names: set[str]) -> Errors:
+def _validate_traffic(spec: JSON) -> Errors:
+    """How traffic finds its way."""
+    errors: Errors = []
+    policy, path = spec.get("externalTrafficPolicy"), "spec.externalTrafficPolicy"
+    if policy and not _is_external(spec):
+        errors.append(FieldError.invalid(path, policy, "may only be set for externally-accessible services"))
+    elif policy and policy not in _TRAFFIC:
+        errors.append(FieldError.not_supported(path, policy, _TRAFFIC))
+    number, path = spec.get("healthCheckNodePort", 0), "spec.healthCheckNodePort"
+    if needs_health_check(spec):
+        errors += problems(path, number, port_number(number)) if number else [FieldError.required(path)]
+    elif number:
+        why = "may only be set when `type` is 'LoadBalancer' and `externalTrafficPolicy` is 'Local'"
+        errors.append(FieldError.invalid(path, number, why))
+    for key, allowed in (("internalTrafficPolicy", _TRAFFIC), ("trafficDistribution", _DISTRIBUTIONS)):
+        value = spec.get(key)
+        if value is not None and value not in allowed:
+            errors.append(FieldError.not_supported(f"spec.{key}", value, allowed))
+    return errors
+
+
+def _validate_port(port: JSON, path: str, named: bool, names: set[str]) -> Errors:
     errors: Errors = []
     name, number, target = port.get("name", ""), port.get("port", 0), port.get("targetPort", 0)
     if named and not name:
@@ -227,14 +282,38 @@ def _validate_port(port: JSON, path: str, named: bool, headless: bool, names: se
     return [*errors, *problems(f"{path}.targetPort", target, wrong)]
 
 
-def _duplicate_ports(ports: list[JSON]) -> Errors:
+def _validate_numbers(ports: list[JSON], kind: str) -> Errors:
+    """A port of the nodes is for services that have some, and no two entries are for the same port."""
     errors: Errors = []
-    for key in ("port", "nodePort"):
+    if kind == "ClusterIP":
+        for index, port in enumerate(ports):
+            if port.get("nodePort"):
+                why = "may not be used when `type` is 'ClusterIP'"
+                errors.append(FieldError.forbidden(f"spec.ports[{index}].nodePort", why))
+    for key in ("nodePort", "port"):
         seen: set[tuple[str, int]] = set()
         for index, port in enumerate(ports):
-            known = (port.get("protocol", ""), port.get(key, 0))
-            if known[1] and known in seen:
-                shown = internal("core/v1.ServicePort", {"protocol": known[0], key: known[1]})
-                errors.append(FieldError.duplicate(f"spec.ports[{index}]", shown))
-            seen.add(known)
+            protocol, number = port["protocol"], port.get(key, 0)
+            path, shown = f"spec.ports[{index}]", internal("core/v1.ServicePort", {"protocol": protocol, key: number})
+            if key == "nodePort":
+                path, shown = f"{path}.nodePort", number
+            if (protocol, number) in seen:
+                errors.append(FieldError.duplicate(path, shown))
+            if number or key == "port":
+                seen.add((protocol, number))
+    return errors
+
+
+def _validate_status(status: JSON, spec: JSON, ctx: Context) -> Errors:
+    """Where a load balancer says that it listens (`ValidateLoadBalancerStatus`)."""
+    path, given = "status.loadBalancer.ingress", (status.get("loadBalancer") or {}).get("ingress") or []
+    if given and spec["type"] != "LoadBalancer":
+        return [FieldError.forbidden(path, "may only be used when `spec.type` is 'LoadBalancer'")]
+    errors = validate_balancer(status, ctx)
+    for index, ingress in enumerate(given):
+        mode, where = ingress.get("ipMode"), f"{path}[{index}].ipMode"
+        if mode is not None and not ingress.get("ip"):
+            errors.append(FieldError.forbidden(where, "may not be specified when `ip` is not set"))
+        elif mode is not None and mode not in ("Proxy", "VIP"):
+            errors.append(FieldError.not_supported(where, mode, ("Proxy", "VIP")))
     return errors
