@@ -17,12 +17,15 @@ from .kinds.admission_policies import (
 from .kinds.autoscaling import HorizontalPodAutoscalers
 from .kinds.claims import ResourceClaims, ResourceClaimTemplates
 from .kinds.config import ConfigMaps, Secrets
+from .kinds.controller_revisions import ControllerRevisions
+from .kinds.cron_jobs import CronJobs
+from .kinds.daemon_sets import DaemonSets
 from .kinds.devices import DeviceClasses
 from .kinds.endpoints import Endpoints, EndpointSlices
 from .kinds.events import Events
 from .kinds.eviction import evict
 from .kinds.ingresses import IngressClasses, Ingresses
-from .kinds.jobs import CronJobs, Jobs
+from .kinds.jobs import Jobs
 from .kinds.leases import Leases
 from .kinds.namespaces import Namespaces, finalize
 from .kinds.network import NetworkPolicies
@@ -30,9 +33,11 @@ from .kinds.nodes import Nodes
 from .kinds.pod_connections import connect, log, node_proxy, proxy
 from .kinds.pod_groups import PodGroups, Workloads
 from .kinds.pod_subresources import write_part
+from .kinds.pod_templates import PodTemplates
 from .kinds.pods import Pods
 from .kinds.policy import DisruptionBudgets, PriorityClasses
 from .kinds.quota import LimitRanges, ResourceQuotas
+from .kinds.replication_controllers import ReplicationControllers
 from .kinds.resource_slices import ResourceSlices
 from .kinds.reviews import review_access, review_rules, review_self, review_token
 from .kinds.runtime_classes import RuntimeClasses
@@ -45,14 +50,7 @@ from .kinds.storage_classes import StorageClasses, VolumeAttributesClasses
 from .kinds.volume_claims import VolumeClaims
 from .kinds.volumes import Volumes
 from .kinds.webhooks import WebhookConfigurations
-from .kinds.workloads import (
-    ControllerRevisions,
-    DaemonSets,
-    Deployments,
-    PodTemplates,
-    ReplicaSets,
-    ReplicationControllers,
-)
+from .kinds.workloads import Deployments, ReplicaSets
 from .strategy import Action, Guarded, GuardedGeneric, Strategy
 
 STRATEGIES: Mapping[str, Strategy] = {

@@ -1,19 +1,15 @@
-"""Jobs and cron jobs (`pkg/apis/batch`, `pkg/registry/batch`)."""
+"""Jobs (`pkg/apis/batch`, `pkg/registry/batch`). Cron jobs are in `cron_jobs.py`."""
 
 from __future__ import annotations
 
-import zoneinfo
 from typing import Any
 
 from ..internal_json import internal
-from ..label_selectors import validate_label_selector
+from ..label_selectors import matches, validate_label_selector
 from ..metadata import (
     Errors,
     immutable,
-    problems,
-    validate_annotations,
     validate_domain_prefixed_path,
-    validate_labels,
 )
 from ..names import dns_label
 from ..status import FieldError
@@ -21,9 +17,9 @@ from ..strategy import Context, Strategy
 from .job_policies import validate_failure_policy, validate_success_policy
 from .job_status import validate_job_status
 from .pod_defaults import default_pod_template
-from .pod_validation import validate_pod_spec
+from .pod_templates import MISMATCH, validate_selected, validate_template, warn_of_name, warn_of_template
 from .scheduling_validation import may_compare
-from .workloads import validate_negatives, validate_selected
+from .workloads import validate_negatives
 
 JSON = dict[str, Any]
 
@@ -39,11 +35,21 @@ _COUNTS = (
     "maxFailedIndexes",
 )
 _MAX_PARALLELISM = 100_000  # of an indexed job
+_SOFT_COMPLETIONS, _SOFT_PARALLELISM = 100_000, 10_000  # beyond both, indexes are more than can be kept
+_MAX_MANAGER = 63
+_NOT_INDEXED = "requires indexed completion mode"
 _REPLACEMENTS = ("Failed", "TerminatingOrFailed")
 _MODES = ("NonIndexed", "Indexed")
-_MAX_NAME = 52  # of a cron job: its jobs' names are 11 characters longer
 _RESTART_POLICIES = ('valid values: "OnFailure", "Never"', ("OnFailure", "Never"))
-_DESCRIPTORS = ("@yearly", "@annually", "@monthly", "@weekly", "@daily", "@midnight", "@hourly")
+_GENERATED = (*_NAME_LABELS, *_UID_LABELS)
+# What stays, with the types of those that are shown as the real server has them.
+_FIXED = {
+    "completionMode": None,
+    "podFailurePolicy": "batch/v1.PodFailurePolicy",
+    "backoffLimitPerIndex": None,
+    "managedBy": None,
+    "successPolicy": "batch/v1.SuccessPolicy",
+}
 # What may change in the template of a suspended job, where its pods go among others.
 _SCHEDULING = ("nodeSelector", "tolerations", "schedulingGates")
 
@@ -69,32 +75,20 @@ class Jobs(Strategy):
 
     def prepare_update(self, new: JSON, old: JSON, ctx: Context) -> None:
         _default_job(new.setdefault("spec", {}))
+        labels = (new["spec"]["template"].get("metadata") or {}).get("labels")
+        if labels and not new["metadata"].get("labels"):
+            new["metadata"]["labels"] = dict(labels)
         super().prepare_update(new, old, ctx)
 
     def validate_create(self, obj: JSON, ctx: Context) -> Errors:
-        spec, name = obj["spec"], obj["metadata"]["name"]
         errors = super().validate_create(obj, ctx)
-        if any(error.field == "metadata.labels" for error in errors) and obj["metadata"].get("labels") == (
-            spec["template"].get("metadata") or {}
-        ).get("labels"):
+        labels = (obj["spec"]["template"].get("metadata") or {}).get("labels")
+        if obj["metadata"].get("labels") == labels and all(key in _GENERATED for key in labels or ()):
             # They are the template's, and the error is about those.
             errors = [error for error in errors if error.field != "metadata.labels"]
-        if not spec["manualSelector"]:
-            errors.extend(_validate_generated(obj))
-        errors.extend(validate_label_selector(spec.get("selector"), "spec.selector"))
-        if spec.get("selector") is None:
-            labels = (spec["template"].get("metadata") or {}).get("labels")
-            errors.append(FieldError.required("spec.selector"))
-            why = "`selector` does not match template `labels`"
-            errors.append(FieldError.invalid("spec.template.metadata.labels", labels, why))
-        elif not errors:
-            errors.extend(validate_selected(spec["selector"], spec["template"]))
-        errors.extend(validate_job_spec(spec, "spec", may_compare(ctx)))
-        if spec["completionMode"] == "Indexed" and spec.get("completions"):
-            hostname = f"{name}-{spec['completions'] - 1}"
-            if dns_label(hostname):
-                why = f"will not able to create pod with invalid DNS label: {hostname}"
-                errors.append(FieldError.invalid("metadata.name", name, why))
+        errors += _validate_job(obj, may_compare(ctx))
+        if not errors:
+            _warn(obj, None, ctx)
         return errors
 
     def validate_update(self, new: JSON, old: JSON, ctx: Context) -> Errors:
@@ -102,26 +96,31 @@ class Jobs(Strategy):
         if ctx.subresource == "status":
             return [*errors, *validate_job_status(new.get("status") or {}, old)]
         spec, before = new["spec"], old["spec"]
+        comparing = may_compare(ctx, before["template"]["spec"])
+        if new["metadata"] != old["metadata"] or spec != before:
+            errors += _validate_job(new, comparing)
         if spec == before:
             return errors
-        errors.extend(validate_job_spec(spec, "spec", may_compare(ctx, before["template"]["spec"])))
+        errors += _validate_spec(spec, comparing)  # a second time, as the real server does
         completions = spec.get("completions")
         if spec["completionMode"] != "Indexed":
-            errors.extend(immutable("spec.completions", completions, before.get("completions")))
+            errors += immutable("spec.completions", completions, before.get("completions"))
         elif completions not in (None, before.get("completions"), spec.get("parallelism")):
             why = "can only be modified in tandem with spec.parallelism"
             errors.append(FieldError.invalid("spec.completions", completions, why))
-        errors.extend(immutable("spec.selector", spec.get("selector"), before.get("selector")))
-        errors.extend(_validate_template_change(new, old))
-        for name in ("completionMode", "podFailurePolicy", "backoffLimitPerIndex", "managedBy", "successPolicy"):
-            errors.extend(immutable(f"spec.{name}", spec.get(name), before.get(name)))
+        errors += immutable("spec.selector", spec.get("selector"), before.get("selector"))
+        errors += _validate_template_change(new, old)
+        for name, kind in _FIXED.items():
+            errors += immutable(f"spec.{name}", spec.get(name), before.get(name), of=kind)
+        if not errors:
+            _warn(new, before, ctx)
         return errors
 
     def field_labels(self, obj: JSON) -> dict[str, str]:
         return {"status.successful": str((obj.get("status") or {}).get("succeeded", 0))}
 
 
-def _default_template(spec: JSON) -> None:
+def default_template(spec: JSON) -> None:
     """The defaults of a job, or of the template of a cron job, which has no others."""
     default_pod_template(spec.setdefault("template", {}))
     for pattern in ((spec.get("podFailurePolicy") or {}).get("rules")) or ():
@@ -130,7 +129,7 @@ def _default_template(spec: JSON) -> None:
 
 
 def _default_job(spec: JSON) -> None:
-    _default_template(spec)
+    default_template(spec)
     if spec.get("manualSelector") is None:
         spec["manualSelector"] = False
     if spec.get("completions") is None and spec.get("parallelism") is None:
@@ -139,10 +138,11 @@ def _default_job(spec: JSON) -> None:
         spec["parallelism"] = 1
     if spec.get("backoffLimit") is None:
         spec["backoffLimit"] = 6 if spec.get("backoffLimitPerIndex") is None else (1 << 31) - 1
-    spec["completionMode"] = spec.get("completionMode") or "NonIndexed"
+    if spec.get("completionMode") is None:
+        spec["completionMode"] = "NonIndexed"
     if spec.get("suspend") is None:
         spec["suspend"] = False
-    if not spec.get("podReplacementPolicy"):
+    if spec.get("podReplacementPolicy") is None:
         by_policy = spec.get("podFailurePolicy") is not None
         spec["podReplacementPolicy"] = "Failed" if by_policy else "TerminatingOrFailed"
 
@@ -161,68 +161,131 @@ def _generate_selector(job: JSON) -> None:
     selector["matchLabels"].setdefault(_UID_LABELS[1], metadata["uid"])
 
 
-def _validate_generated(job: JSON) -> Errors:
-    """The labels of the template are the job's, and the selector is the generated one."""
-    metadata, spec = job["metadata"], job["spec"]
-    labels = spec["template"]["metadata"]["labels"]
-    errors: Errors = []
-    for key, wanted in (
-        *((key, metadata["uid"]) for key in _UID_LABELS),
-        *((key, metadata["name"]) for key in _NAME_LABELS),
-    ):
-        if labels.get(key) != wanted:
-            why = "must be " + wanted
-            errors.append(FieldError.invalid(f"spec.template.metadata.labels[{key}]", labels.get(key, ""), why))
-    if spec["selector"] != {"matchLabels": {_UID_LABELS[1]: metadata["uid"]}}:
-        errors.append(FieldError.invalid("spec.selector", spec["selector"], "`selector` not auto-generated"))
-        errors.extend(validate_selected(spec["selector"], spec["template"]))
+def _validate_job(job: JSON, comparing: bool) -> Errors:
+    """A whole job, but for its metadata (`ValidateJob`)."""
+    spec, name = job["spec"], job["metadata"]["name"]
+    errors = [] if spec["manualSelector"] else _validate_generated(job)
+    errors += _validate_spec(spec, comparing)
+    if spec["completionMode"] == "Indexed" and (spec.get("completions") or 0) > 0:
+        hostname = f"{name}-{spec['completions'] - 1}"
+        if dns_label(hostname):
+            why = f"will not able to create pod with invalid DNS label: {hostname}"
+            errors.append(FieldError.invalid("metadata.name", name, why))
     return errors
 
 
+def _validate_generated(job: JSON) -> Errors:
+    """The labels of the template are the job's, and the selector is the generated one."""
+    metadata, selector = job["metadata"], job["spec"].get("selector")
+    if selector is None:
+        return []
+    uid, name = metadata["uid"], metadata["name"]
+    labels = (job["spec"]["template"].get("metadata") or {}).get("labels") or {}
+    wanted = dict(zip(("controller-uid", "job-name"), (uid, name), strict=True))
+    wanted |= {f"batch.kubernetes.io/{key}": value for key, value in wanted.items()}
+    errors: Errors = []
+    for key, value in wanted.items():
+        path, why = f"spec.template.metadata.labels[{key}]", f"must be '{value}'"
+        if key not in labels:
+            errors.append(FieldError.required(path, why))
+        elif labels[key] != value:
+            errors.append(FieldError.invalid(path, {key: labels[key] for key in sorted(labels)}, why))
+    if not validate_label_selector(selector, "") and not matches(selector, wanted):
+        errors.append(FieldError.invalid("spec.selector", selector, "`selector` not auto-generated"))
+    return errors
+
+
+def _validate_spec(spec: JSON, comparing: bool) -> Errors:
+    """The spec of a job that has a selector (`ValidateJobSpec`)."""
+    errors = validate_job_spec(spec, "spec", comparing)
+    selector = spec.get("selector")
+    if selector is None:
+        labels = (spec["template"].get("metadata") or {}).get("labels")
+        missing = FieldError.required("spec.selector")
+        return [*errors, missing, FieldError.invalid("spec.template.metadata.labels", labels, MISMATCH)]
+    wrong = validate_label_selector(selector, "spec.selector")
+    return [*errors, *(wrong or validate_selected(selector, spec["template"]))]
+
+
+def _warn(job: JSON, before: JSON | None, ctx: Context) -> None:
+    """What the author of a valid job is warned of; `before` is the spec that it had."""
+    spec = job["spec"]
+    if before is None:
+        warn_of_name(job["metadata"]["name"], ctx)
+    completions, parallelism = spec.get("completions") or 0, spec.get("parallelism") or 0
+    if spec["completionMode"] == "Indexed" and completions > _SOFT_COMPLETIONS and parallelism > _SOFT_PARALLELISM:
+        ctx.warnings.append(
+            "spec: In Indexed Jobs with a number of completions higher than 10^5 and a parallelism higher than 10^4, "
+            "Kubernetes might not be able to track completedIndexes when a big number of indexes fail"
+        )
+    warn_of_template(spec["template"], "spec.template", ctx)
+
+
 def validate_job_spec(spec: JSON, path: str, comparing: bool) -> Errors:
-    """The spec of a job or of a cron job's template."""
+    """The spec of a job or of a cron job's template, without its selector."""
     errors = validate_negatives(spec, _COUNTS, path)
     if (manager := spec.get("managedBy")) is not None:
         errors.extend(validate_domain_prefixed_path(manager, f"{path}.managedBy"))
-    mode = spec.get("completionMode") or "NonIndexed"
-    if mode not in _MODES:
-        errors.append(FieldError.not_supported(f"{path}.completionMode", mode, _MODES))
-    limited = spec.get("backoffLimitPerIndex") is not None
-    if spec.get("maxFailedIndexes") is not None and not limited:
+        if len(manager) > _MAX_MANAGER:
+            errors.append(FieldError.too_long(f"{path}.managedBy", _MAX_MANAGER))
+    if spec.get("maxFailedIndexes") is not None and spec.get("backoffLimitPerIndex") is None:
         errors.append(FieldError.required(f"{path}.backoffLimitPerIndex", "when maxFailedIndexes is specified"))
-    if mode == "Indexed":
-        if (spec.get("parallelism") or 0) > _MAX_PARALLELISM:
-            why = f"must be less than or equal to {_MAX_PARALLELISM} when completion mode is Indexed"
-            errors.append(FieldError.invalid(f"{path}.parallelism", spec["parallelism"], why))
-        if spec.get("successPolicy") is not None:
-            errors.extend(validate_success_policy(spec, f"{path}.successPolicy"))
-        if spec.get("completions") is None:
-            errors.append(FieldError.required(f"{path}.completions", "when completion mode is Indexed"))
-        completions, most = spec.get("completions"), spec.get("maxFailedIndexes")
-        if completions is not None and most is not None and most > completions:
-            why = "must be less than or equal to completions"
-            errors.append(FieldError.invalid(f"{path}.maxFailedIndexes", most, why))
-    else:
-        for name in ("backoffLimitPerIndex", "maxFailedIndexes"):
-            if spec.get(name) is not None:
-                errors.append(FieldError.invalid(f"{path}.{name}", spec[name], "requires indexed completion mode"))
-        if spec.get("successPolicy") is not None:
-            why = "requires indexed completion mode"
-            shown = internal("batch/v1.SuccessPolicy", spec["successPolicy"])
-            errors.append(FieldError.invalid(f"{path}.successPolicy", shown, why))
-    if spec.get("podFailurePolicy") is not None:
+    errors.extend(_validate_mode(spec, path))
+    failures, replacement = spec.get("podFailurePolicy"), spec.get("podReplacementPolicy")
+    if failures is not None:
         errors.extend(validate_failure_policy(spec, f"{path}.podFailurePolicy"))
-    replacement = spec.get("podReplacementPolicy")
-    if replacement is not None and replacement not in _REPLACEMENTS:
-        errors.append(FieldError.not_supported(f"{path}.podReplacementPolicy", replacement, _REPLACEMENTS))
-    template = spec["template"]
-    metadata = template.get("metadata") or {}
-    errors.extend(validate_labels(metadata.get("labels") or {}, f"{path}.template.labels"))
-    errors.extend(validate_annotations(metadata.get("annotations") or {}, f"{path}.template.annotations"))
-    where = f"{path}.template.spec.restartPolicy"
-    found = validate_pod_spec(template["spec"], f"{path}.template.spec", comparing=comparing)
-    errors.extend(error for error in found if error.field != where)
-    policy = template["spec"].get("restartPolicy", "")
+    if spec.get("successPolicy") is not None:
+        if spec.get("completionMode") == "Indexed":
+            errors.extend(validate_success_policy(spec, f"{path}.successPolicy"))
+        else:
+            shown = internal("batch/v1.SuccessPolicy", spec["successPolicy"])
+            errors.append(FieldError.invalid(f"{path}.successPolicy", shown, _NOT_INDEXED))
+    allowed = _REPLACEMENTS if failures is None else ("Failed",)
+    if replacement is not None and replacement not in allowed:
+        errors.append(FieldError.not_supported(f"{path}.podReplacementPolicy", replacement, allowed))
+    return [*errors, *_validate_job_template(spec, f"{path}.template", comparing)]
+
+
+def _validate_mode(spec: JSON, path: str) -> Errors:
+    """What goes with a completion mode: indexes, and limits of what fails."""
+    mode = spec.get("completionMode")
+    completions, parallelism = spec.get("completions"), spec.get("parallelism") or 0
+    limit, most = spec.get("backoffLimitPerIndex"), spec.get("maxFailedIndexes")
+    errors: Errors = []
+    if mode in (None, "NonIndexed"):
+        for name, value in (("backoffLimitPerIndex", limit), ("maxFailedIndexes", most)):
+            if value is not None:
+                errors.append(FieldError.invalid(f"{path}.{name}", value, _NOT_INDEXED))
+        return errors
+    if mode != "Indexed":
+        return [FieldError.not_supported(f"{path}.completionMode", mode, _MODES)]
+    if completions is None:
+        errors.append(FieldError.required(f"{path}.completions", "when completion mode is Indexed"))
+    if parallelism > _MAX_PARALLELISM:
+        why = f"must be less than or equal to {_MAX_PARALLELISM} when completion mode is Indexed"
+        errors.append(FieldError.invalid(f"{path}.parallelism", parallelism, why))
+    if most is not None and completions is not None and most > completions:
+        errors.append(FieldError.invalid(f"{path}.maxFailedIndexes", most, "must be less than or equal to completions"))
+    if most is not None and most > _SOFT_COMPLETIONS:
+        why = f"must be less than or equal to {_SOFT_COMPLETIONS}"
+        errors.append(FieldError.invalid(f"{path}.maxFailedIndexes", most, why))
+    if limit is None or (completions or 0) <= _SOFT_COMPLETIONS:
+        return errors
+    if most is None:
+        why = f"must be specified when completions is above {_SOFT_COMPLETIONS}"
+        errors.append(FieldError.required(f"{path}.maxFailedIndexes", why))
+    for name, value in (("parallelism", parallelism), ("maxFailedIndexes", most or 0)):
+        if value > _SOFT_PARALLELISM:
+            above = f"when completions are above {_SOFT_COMPLETIONS} and used with backoff limit per index"
+            why = f"must be less than or equal to {_SOFT_PARALLELISM} {above}"
+            errors.append(FieldError.invalid(f"{path}.{name}", value, why))
+    return errors
+
+
+def _validate_job_template(spec: JSON, path: str, comparing: bool) -> Errors:
+    """A template of pods that do not always restart."""
+    errors = validate_template(spec["template"], path, comparing=comparing)
+    where, policy = f"{path}.spec.restartPolicy", spec["template"]["spec"].get("restartPolicy", "")
     if policy in ("Always", ""):
         errors.append(FieldError.required(where, _RESTART_POLICIES[0]))
     elif policy not in _RESTART_POLICIES[1]:
@@ -234,119 +297,32 @@ def validate_job_spec(spec: JSON, path: str, comparing: bool) -> Errors:
 
 
 def _validate_template_change(new: JSON, old: JSON) -> Errors:
-    """The template changes only while the job is suspended and has not started, and then only in where and on what
-    its pods run.
+    """The template changes only while the job is suspended and none of its pods is there, and then only in where and
+    on what they run.
     """
     template, before = new["spec"]["template"], old["spec"]["template"]
-    if template == before:
+    status = old.get("status") or {}
+    suspended = any(each["type"] == "Suspended" and each["status"] == "True" for each in status.get("conditions") or ())
+    free = old["spec"].get("suspend") and (status.get("startTime") is None or suspended) and not status.get("active")
+    if not free:
+        return immutable("spec.template", template, before, of="core/v1.PodTemplateSpec")
+    spec, was = (_without_scheduling(each["spec"]) for each in (template, before))
+    for name in ("containers", "initContainers"):
+        pairs = list(zip(spec.get(name) or (), was.get(name) or (), strict=False))
+        if len(pairs) == len(spec.get(name) or ()) == len(was.get(name) or ()) and pairs:
+            was[name] = [
+                {**were, "resources": now.get("resources", {})} if were.get("name") == now.get("name") else were
+                for now, were in pairs
+            ]
+    if spec == was:
         return []
-    if old["spec"].get("suspend") and not (old.get("status") or {}).get("active"):
-        template, before = _without_scheduling(template), _without_scheduling(before)
-    return immutable("spec.template", template, before)
+    shown = internal("core/v1.PodSpec", template["spec"])
+    return [FieldError.invalid("spec.template.spec", shown, "field is immutable")]
 
 
-def _without_scheduling(template: JSON) -> JSON:
-    spec = {key: value for key, value in template["spec"].items() if key not in _SCHEDULING}
+def _without_scheduling(pod: JSON) -> JSON:
+    spec = {key: value for key, value in pod.items() if key not in _SCHEDULING}
     affinity = {key: value for key, value in (spec.pop("affinity", None) or {}).items() if key != "nodeAffinity"}
     if affinity:
         spec["affinity"] = affinity
-    for name in ("containers", "initContainers"):
-        if spec.get(name):
-            spec[name] = [{key: value for key, value in each.items() if key != "resources"} for each in spec[name]]
-    metadata = {
-        key: value for key, value in (template.get("metadata") or {}).items() if key not in ("labels", "annotations")
-    }
-    return {**template, "metadata": metadata, "spec": spec}
-
-
-class CronJobs(Strategy):
-    def prepare_create(self, obj: JSON, ctx: Context) -> None:
-        _default_cron_job(obj)
-        super().prepare_create(obj, ctx)
-
-    def prepare_update(self, new: JSON, old: JSON, ctx: Context) -> None:
-        _default_cron_job(new)
-        super().prepare_update(new, old, ctx)
-
-    def validate_create(self, obj: JSON, ctx: Context) -> Errors:
-        errors = [*super().validate_create(obj, ctx), *_validate_cron_job(obj["spec"], may_compare(ctx))]
-        name = obj["metadata"]["name"]
-        if len(name) > _MAX_NAME:
-            errors.append(FieldError.invalid("metadata.name", name, f"must be no more than {_MAX_NAME} characters"))
-        return errors
-
-    def validate_update(self, new: JSON, old: JSON, ctx: Context) -> Errors:
-        errors = super().validate_update(new, old, ctx)
-        if ctx.subresource is None and new["spec"] != old["spec"]:
-            before = old["spec"]["jobTemplate"]["spec"]["template"]["spec"]
-            errors.extend(_validate_cron_job(new["spec"], may_compare(ctx, before)))
-        return errors
-
-
-def _default_cron_job(obj: JSON) -> None:
-    spec = obj.setdefault("spec", {})
-    spec["concurrencyPolicy"] = spec.get("concurrencyPolicy") or "Allow"
-    for name, value in (("suspend", False), ("successfulJobsHistoryLimit", 3), ("failedJobsHistoryLimit", 1)):
-        if spec.get(name) is None:
-            spec[name] = value
-    _default_template(spec.setdefault("jobTemplate", {}).setdefault("spec", {}))
-
-
-def _validate_cron_job(spec: JSON, comparing: bool) -> Errors:
-    errors: Errors = []
-    schedule, zone, policy = spec.get("schedule", ""), spec.get("timeZone"), spec["concurrencyPolicy"]
-    if not schedule:
-        errors.append(FieldError.required("spec.schedule"))
-    else:
-        errors.extend(problems("spec.schedule", schedule, _schedule_problems(schedule)))
-    errors.extend(validate_negatives(spec, ("startingDeadlineSeconds",)))
-    if zone is not None:
-        errors.extend(problems("spec.timeZone", zone, _zone_problems(zone)))
-    if policy not in ("Allow", "Forbid", "Replace"):
-        errors.append(FieldError.not_supported("spec.concurrencyPolicy", policy, ("Allow", "Forbid", "Replace")))
-    if spec["jobTemplate"]["spec"].get("manualSelector"):
-        where = "spec.jobTemplate.spec.manualSelector"
-        errors.append(FieldError.not_supported(where, True, ("nil", "false")))
-    errors.extend(validate_job_spec(spec["jobTemplate"]["spec"], "spec.jobTemplate.spec", comparing))
-    errors.extend(validate_negatives(spec, ("successfulJobsHistoryLimit", "failedJobsHistoryLimit")))
-    return errors
-
-
-def _schedule_problems(schedule: str) -> tuple[str, ...]:
-    """What is wrong with the schedule; its fields are counted and their signs looked at, no more."""
-    if schedule.startswith("@"):
-        if schedule in _DESCRIPTORS or schedule.startswith("@every "):
-            return ()
-        return (f"unrecognized descriptor: {schedule}",)
-    fields = schedule.split()
-    if fields and fields[0].startswith(("TZ=", "CRON_TZ=")):
-        return ("cannot use TZ or CRON_TZ in schedule, use timeZone field instead",)
-    if len(fields) != 5:
-        return (f"expected exactly 5 fields, found {len(fields)}: [{' '.join(fields)}]",)
-    bounds = ((0, 59), (0, 23), (1, 31), (1, 12), (0, 6))
-    for field, (low, high) in zip(fields, bounds, strict=True):
-        for part in field.split(","):
-            place, _, step = part.partition("/")
-            if step == "0":
-                return (f"step of range should be a positive number: {part}",)
-            first, _, last = place.partition("-")
-            if first.isdigit() and int(first) < low:
-                return (f"beginning of range ({first}) below minimum ({low}): {part}",)
-            end = last or first
-            if end.isdigit() and int(end) > high:
-                return (f"end of range ({end}) above maximum ({high}): {part}",)
-            if first.isdigit() and end.isdigit() and int(first) > int(end):
-                return (f"beginning of range ({first}) beyond end of range ({end}): {part}",)
-    return ()
-
-
-def _zone_problems(zone: str) -> tuple[str, ...]:
-    if not zone:
-        return ("timeZone must be nil or non-empty string",)
-    if zone.lower() == "local":
-        return ("timeZone must be an explicit time zone as defined in https://www.iana.org/time-zones",)
-    try:
-        zoneinfo.ZoneInfo(zone)
-    except (KeyError, ValueError, OSError):
-        return (f"unknown time zone {zone}",)
-    return ()
+    return spec

@@ -5,11 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from ..internal_json import internal
-from ..metadata import Errors, problems
+from ..metadata import Errors, problems, validate_annotations, validate_labels
 from ..names import dns_label
 from ..status import FieldError
-from ..strategy import Context
+from ..strategy import Context, Strategy
+from .pod_templates import validate_lasting, validate_selected, validate_template, warn_of_template
 from .resource_lists import round_up
+from .scheduling_validation import may_compare
+from .volume_claims import validate_claim_spec
 from .workloads import REPLICAS, Workload, default_absent, validate_negatives
 
 JSON = dict[str, Any]
@@ -30,6 +33,7 @@ class StatefulSets(Workload):
     word = "statefulset"
     kind = "StatefulSet"
     counted = (("currentReplicas", "replicas"), ("updatedReplicas", "replicas"), *REPLICAS)
+    name_rule = staticmethod(dns_label)
     selector_immutable = False  # a case of its own error
 
     def default(self, obj: JSON) -> None:
@@ -57,47 +61,87 @@ class StatefulSets(Workload):
             claim["status"] = {"phase": "Pending"}
 
     def validate_spec(self, spec: JSON, comparing: bool) -> Errors:
-        errors = super().validate_spec(spec, comparing)
+        errors = self.validate_changeable(spec, comparing)
+        for index, claim in enumerate(spec.get("volumeClaimTemplates") or ()):
+            errors.extend(validate_claim_spec(claim["spec"], f"spec.volumeClaimTemplates[{index}].spec"))
+        if name := spec.get("serviceName"):
+            errors.extend(problems("spec.serviceName", name, dns_label(name)))
+        return errors
+
+    def validate_changeable(self, spec: JSON, comparing: bool) -> Errors:
+        """All but what stays as it is from the beginning."""
+        errors: Errors = []
         if spec["podManagementPolicy"] not in ("OrderedReady", "Parallel"):
             why = "must be 'OrderedReady' or 'Parallel'"
             errors.append(FieldError.invalid("spec.podManagementPolicy", spec["podManagementPolicy"], why))
-        strategy = spec["updateStrategy"]
-        if strategy["type"] not in ("RollingUpdate", "OnDelete"):
-            why = "must be 'RollingUpdate' or 'OnDelete'"
-            errors.append(
-                FieldError.invalid("spec.updateStrategy", internal("apps/v1.StatefulSetUpdateStrategy", strategy), why)
-            )
-        elif strategy["type"] == "RollingUpdate" and strategy.get("rollingUpdate"):
-            where = "spec.updateStrategy.rollingUpdate"
-            errors.extend(validate_negatives(strategy["rollingUpdate"], ("partition",), where))
+        errors.extend(_validate_strategy(spec["updateStrategy"]))
         where = "spec.persistentVolumeClaimRetentionPolicy"
-        for name, policy in spec["persistentVolumeClaimRetentionPolicy"].items():
+        for name in ("whenDeleted", "whenScaled"):
+            policy = spec["persistentVolumeClaimRetentionPolicy"][name]
             if policy not in ("Retain", "Delete"):
                 errors.append(FieldError.not_supported(f"{where}.{name}", policy, ("Retain", "Delete")))
+        errors.extend(validate_negatives(spec, ("replicas", "minReadySeconds")))
         errors.extend(validate_negatives(spec.get("ordinals") or {}, ("start",), "spec.ordinals"))
-        if name := spec.get("serviceName"):
-            errors.extend(problems("spec.serviceName", name, dns_label(name)))
-        for index, claim in enumerate(spec.get("volumeClaimTemplates") or ()):
-            errors.extend(_validate_claim_template(claim, f"spec.volumeClaimTemplates[{index}].spec"))
-        return [error for error in errors if error.field != "spec.revisionHistoryLimit"]
+        wrong = self.validate_selector(spec)
+        errors.extend(wrong)
+        if any(error.field.startswith("spec.selector.") for error in wrong):
+            errors.append(FieldError.invalid("spec.selector", spec["selector"], ""))
+        else:
+            template = _template_of_pods(spec)
+            errors.extend(validate_selected(spec.get("selector"), template))
+            errors.extend(validate_template(template, "spec.template", comparing=comparing))
+            # The real server looks at these twice.
+            metadata = template.get("metadata") or {}
+            errors.extend(validate_labels(metadata.get("labels") or {}, "spec.template.labels"))
+            errors.extend(validate_annotations(metadata.get("annotations") or {}, "spec.template.annotations"))
+        return [*errors, *validate_lasting(spec["template"]["spec"], "spec.template.spec", self.kind)]
 
     def validate_update(self, new: JSON, old: JSON, ctx: Context) -> Errors:
-        errors = super().validate_update(new, old, ctx)
         if ctx.subresource == "status":
-            return errors
-        fixed = [{key: value for key, value in obj["spec"].items() if key not in _MUTABLE} for obj in (new, old)]
+            return super().validate_update(new, old, ctx)
+        errors = Strategy.validate_update(self, new, old, ctx)
+        spec, before = new["spec"], old["spec"]
+        if spec != before:
+            errors.extend(self.validate_changeable(spec, may_compare(ctx, before["template"]["spec"])))
+        fixed = [{key: value for key, value in each.items() if key not in _MUTABLE} for each in (spec, before)]
         if fixed[0] != fixed[1]:
             names = ", ".join(f"'{name}'" for name in _MUTABLE[:-1]) + f" and '{_MUTABLE[-1]}'"
             why = f"updates to statefulset spec for fields other than {names} are forbidden"
             errors.append(FieldError.forbidden("spec", why))
+        if not errors:
+            self.warn(new, old, ctx)
         return errors
 
+    def warn(self, new: JSON, old: JSON | None, ctx: Context) -> None:
+        if old is None or new["metadata"].get("generation") != old["metadata"].get("generation"):
+            warn_of_template(new["spec"]["template"], "spec.template", ctx)
+        if new["spec"]["revisionHistoryLimit"] < 0:
+            ctx.warnings.append(
+                "spec.revisionHistoryLimit: a negative value retains all historical revisions; a value >= 0 is "
+                "recommended"
+            )
 
-def _validate_claim_template(claim: JSON, path: str) -> Errors:
-    errors: Errors = []
-    spec = claim.get("spec") or {}
-    if not spec.get("accessModes"):
-        errors.append(FieldError.required(f"{path}.accessModes", "at least 1 access mode is required"))
-    if "storage" not in ((spec.get("resources") or {}).get("requests") or {}):
-        errors.append(FieldError.required(f"{path}.resources[storage]"))
-    return errors
+
+def _validate_strategy(strategy: JSON) -> Errors:
+    path, rolling = "spec.updateStrategy", strategy.get("rollingUpdate")
+    if strategy["type"] not in ("RollingUpdate", "OnDelete"):
+        shown = internal("apps/v1.StatefulSetUpdateStrategy", strategy)
+        return [FieldError.invalid(path, shown, "must be 'RollingUpdate' or 'OnDelete'")]
+    if rolling is None:
+        return []
+    if strategy["type"] == "OnDelete":
+        shown = internal("apps/v1.RollingUpdateStatefulSetStrategy", rolling)
+        why = "only allowed for updateStrategy 'RollingUpdate'"
+        return [FieldError.invalid(f"{path}.rollingUpdate", shown, why)]
+    return validate_negatives(rolling, ("partition",), f"{path}.rollingUpdate")
+
+
+def _template_of_pods(spec: JSON) -> JSON:
+    """The template with what the controller sets in each pod: names of its own, and volumes for its claims."""
+    template = spec["template"]
+    pod = {key: value for key, value in template["spec"].items() if key not in ("hostname", "subdomain")}
+    names = [(claim.get("metadata") or {}).get("name", "") for claim in spec.get("volumeClaimTemplates") or ()]
+    if names:
+        claimed = [{"name": name, "persistentVolumeClaim": {"claimName": name}} for name in dict.fromkeys(names)]
+        pod["volumes"] = claimed + [each for each in pod.get("volumes") or () if each.get("name") not in names]
+    return {**template, "spec": pod}
