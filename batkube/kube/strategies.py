@@ -27,6 +27,7 @@ from .kinds.eviction import evict
 from .kinds.ingresses import IngressClasses, Ingresses
 from .kinds.jobs import Jobs
 from .kinds.leases import Leases
+from .kinds.limit_ranges import LimitRanges
 from .kinds.namespaces import Namespaces, finalize
 from .kinds.network import NetworkPolicies
 from .kinds.nodes import Nodes
@@ -36,7 +37,7 @@ from .kinds.pod_subresources import write_part
 from .kinds.pod_templates import PodTemplates
 from .kinds.pods import Pods
 from .kinds.policy import DisruptionBudgets, PriorityClasses
-from .kinds.quota import LimitRanges, ResourceQuotas
+from .kinds.quota import ResourceQuotas
 from .kinds.replication_controllers import ReplicationControllers
 from .kinds.resource_slices import ResourceSlices
 from .kinds.reviews import review_access, review_rules, review_self, review_token

@@ -92,6 +92,8 @@ class Strategy:
     revalidates_metadata: bool = False
     # PUT of an object that does not exist creates it (leases, events, endpoints, limit ranges, services).
     create_on_update: bool = False
+    # An object without a name is called after its uid (limit ranges).
+    names_itself: bool = False
     # PUT without a resourceVersion is taken (`AllowUnconditionalUpdate`).
     unconditional_update: bool = True
     # DELETE answers the object that is gone, not a Status (pods, services, service accounts, resource claims).

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import base64
+from types import NoneType
 from typing import Any
 
 import orjson
 
+from ..key_pairs import key_pair_problem
 from ..metadata import Errors, immutable, problems
 from ..names import config_key
 from ..status import FieldError
@@ -24,6 +26,7 @@ _NEEDED = {
     "kubernetes.io/ssh-auth": ("ssh-privatekey",),
     "kubernetes.io/tls": ("tls.crt", "tls.key"),
 }
+_TLS, _SSH_KEY = "kubernetes.io/tls", "ssh-privatekey"
 _ACCOUNT = "kubernetes.io/service-account.name"
 
 
@@ -54,13 +57,17 @@ class Secrets(Strategy):
         _default_secret(new)
 
     def validate_create(self, obj: JSON, ctx: Context) -> Errors:
-        return [*super().validate_create(obj, ctx), *_validate_secret(obj)]
+        errors = [*super().validate_create(obj, ctx), *_validate_secret(obj)]
+        ctx.warnings.extend(() if errors else _secret_warnings(obj))
+        return errors
 
     def validate_update(self, new: JSON, old: JSON, ctx: Context) -> Errors:
         errors = super().validate_update(new, old, ctx)
         errors.extend(immutable("type", new["type"], old.get("type")))
         errors.extend(_validate_frozen(new, old, ("data",)))
-        return [*errors, *_validate_secret(new)]
+        errors.extend(_validate_secret(new))
+        ctx.warnings.extend(() if errors else _secret_warnings(new))
+        return errors
 
     def field_labels(self, obj: JSON) -> dict[str, str]:
         return {"type": obj.get("type", "")}
@@ -113,10 +120,11 @@ def _validate_secret(secret: JSON) -> Errors:
         size += _decoded_size(value)
     if size > MAX_SIZE:
         errors.append(FieldError.too_long("data", MAX_SIZE))
-    errors.extend(FieldError.required(f"data[{key}]") for key in _NEEDED.get(kind, ()) if key not in data)
+    missing = [key for key in _NEEDED.get(kind, ()) if key not in data or (not data[key] and key == _SSH_KEY)]
+    errors.extend(FieldError.required(f"data[{key}]") for key in missing)
     if kind.startswith("kubernetes.io/docker"):
         for key in _NEEDED.get(kind, ()):
-            if key in data and not _is_json(data[key]):
+            if key in data and not _is_json_object(data[key]):
                 why = "invalid character 'x' looking for beginning of value"
                 errors.append(FieldError.invalid(f"data[{key}]", "<secret contents redacted>", why))
     if kind == "kubernetes.io/basic-auth" and not {"username", "password"} & set(data):
@@ -133,9 +141,17 @@ def _decoded_size(value: str) -> int:
     return len(value) * 3 // 4 - value[-2:].count("=")
 
 
-def _is_json(value: str) -> bool:
+def _is_json_object(value: str) -> bool:
     try:
-        orjson.loads(base64.b64decode(value))
+        return isinstance(orjson.loads(base64.b64decode(value)), dict | NoneType)
     except ValueError:
         return False
-    return True
+
+
+def _secret_warnings(secret: JSON) -> list[str]:
+    """A key that does not fit its certificate is kept all the same."""
+    if secret["type"] != _TLS:
+        return []
+    certificate, key = (base64.b64decode(secret["data"].get(name) or "") for name in _NEEDED[_TLS])
+    wrong = key_pair_problem(certificate, key)
+    return [wrong] if wrong else []

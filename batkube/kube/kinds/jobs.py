@@ -55,6 +55,7 @@ _SCHEDULING = ("nodeSelector", "tolerations", "schedulingGates")
 
 
 class Jobs(Strategy):
+    revalidates_metadata = True
     set_by_admission = frozenset(("spec.selector", "spec.template.metadata"))
     orphans_by_default = True
     orphan_warning = (

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from ..metadata import Errors, problems
-from ..names import dns_label, path_segment, qualified_name
+from ..names import dns_label, path_segment
 from ..quantity import Quantity
 from ..status import FieldError
-from .resource_lists import is_extended, is_native
+from .resource_validation import container_resource_name
 
 JSON = dict[str, Any]
 
@@ -17,7 +17,6 @@ _FIELDS = ("object", "external", "pods", "resource", "containerResource")  # in 
 _TARGETS = ("Utilization", "Value", "AverageValue")
 _SELECTIONS = ("Disabled", "Max", "Min")
 _POLICIES = ("Percent", "Pods")
-_CONTAINER_RESOURCES = ("cpu", "memory", "ephemeral-storage")
 _MAX_PERIOD, _MAX_WINDOW = 1_800, 3_600  # seconds
 _ZERO = Quantity(0)
 _BOTH = "may not set both a target raw value and a target utilization"
@@ -99,25 +98,12 @@ def _validate_resource(name: str, source: JSON, path: str) -> Errors:
     if not resource:
         errors.append(FieldError.required(f"{path}.name", "must specify a resource name"))
     elif name == "containerResource":
-        errors.extend(_validate_container_resource(resource, f"{path}.name"))
+        errors.extend(problems(f"{path}.name", resource, container_resource_name(resource)))
     if name == "containerResource":
         if not container:
             errors.append(FieldError.required(f"{path}.container", "must specify a container"))
         else:
             errors.extend(problems(f"{path}.container", container, dns_label(container)))
-    return errors
-
-
-def _validate_container_resource(name: str, path: str) -> Errors:
-    errors = problems(path, name, qualified_name(name))
-    if "/" not in name:
-        if name not in _CONTAINER_RESOURCES and not name.startswith("hugepages-"):
-            if not errors:
-                why = "must be a standard resource type or fully qualified"
-                errors.append(FieldError.invalid(path, name, why))
-            errors.append(FieldError.invalid(path, name, "must be a standard resource for containers"))
-    elif not is_native(name) and not is_extended(name):
-        errors.append(FieldError.invalid(path, name, "doesn't follow extended resource name standard"))
     return errors
 
 

@@ -9,7 +9,7 @@ from ..metadata import Errors, immutable
 from ..names import path_segment
 from ..status import ApiError, FieldError
 from ..strategy import Context, Strategy
-from .workloads import validate_counts, validate_share
+from .workloads import validate_counts, validate_no_more_than_all, validate_share
 
 JSON = dict[str, Any]
 
@@ -111,9 +111,7 @@ def _validate_budget(spec: JSON) -> Errors:
         if value is None:
             continue
         where = f"spec.{name}"
-        errors.extend(validate_share(value, where))
-        if isinstance(value, str) and value.rstrip("%").isdigit() and int(value.rstrip("%")) > 100:
-            errors.append(FieldError.invalid(where, value, "must not be greater than 100%"))
+        errors.extend((*validate_share(value, where), *validate_no_more_than_all(value, where)))
     errors.extend(validate_label_selector(spec.get("selector"), "spec.selector"))
     policy = spec.get("unhealthyPodEvictionPolicy")
     if policy is not None and policy not in _EVICTION_POLICIES:

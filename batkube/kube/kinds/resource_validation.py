@@ -52,7 +52,7 @@ def validate_resource_list(resources: JSON, path: str) -> Errors:
 
 def validate_requirements(requirements: JSON, path: str, claims: Collection[str] = ()) -> Errors:
     """Limits and requests of a container. `claims` are the names of the pod's resource claims."""
-    errors = _validate_amounts(requirements, path, _container_name_problems)
+    errors = _validate_amounts(requirements, path, container_resource_name)
     if requirements.get("claims"):
         errors.extend(_validate_claims(requirements["claims"], f"{path}.claims", claims))
     return errors
@@ -67,10 +67,10 @@ def validate_pod_requirements(spec: JSON, path: str) -> Errors:
         errors.append(FieldError.forbidden(f"{path}.claims", why))
         known = [claim.get("name", "") for claim in spec.get("resourceClaims") or ()]
         errors.extend(_validate_claims(requirements["claims"], f"{path}.claims", known))
-    errors.extend(_validate_amounts(requirements, path, _any_name_problems))
+    errors.extend(_validate_amounts(requirements, path, resource_name))
     for which in ("limits", "requests"):
         for name in requirements.get(which) or ():
-            if name not in POD_LEVEL_RESOURCES and not name.startswith(_HUGE_PAGES) and not _any_name_problems(name):
+            if name not in POD_LEVEL_RESOURCES and not name.startswith(_HUGE_PAGES) and not resource_name(name):
                 errors.append(FieldError.not_supported(f"{path}.{which}[{name}]", name, _POD_LEVEL_NAMES))
     requests = requirements.get("requests") or {}
     for name, amount in containers_total(spec, "requests").items():
@@ -126,7 +126,7 @@ def _divisible(name: str, quantity: str) -> bool:
 
 
 @lru_cache(maxsize=1024)
-def _any_name_problems(name: str) -> tuple[str, ...]:
+def resource_name(name: str) -> tuple[str, ...]:
     """A resource anywhere: known, or with a domain."""
     wrong = qualified_name(name)
     if wrong:
@@ -137,8 +137,8 @@ def _any_name_problems(name: str) -> tuple[str, ...]:
 
 
 @lru_cache(maxsize=1024)
-def _container_name_problems(name: str) -> tuple[str, ...]:
-    wrong = _any_name_problems(name)
+def container_resource_name(name: str) -> tuple[str, ...]:
+    wrong = resource_name(name)
     if "/" not in name:
         if name not in _CONTAINER_RESOURCES and not name.startswith(_HUGE_PAGES):
             return (*wrong, "must be a standard resource for containers")

@@ -16,7 +16,7 @@ from typing import Any
 import orjson
 
 from ..status import ApiError, FieldError
-from ..strategy import ActionRequest, Answer, Reader, Strategy
+from ..strategy import ActionRequest, Answer, Context, Reader, Strategy
 from ..users import AUTHENTICATED, User
 
 JSON = dict[str, Any]
@@ -32,6 +32,20 @@ class ServiceAccounts(Strategy):
     revalidates_metadata = True
     counts_generation = False
     answers_deleted_object = True
+
+    def prepare_create(self, obj: JSON, ctx: Context) -> None:
+        super().prepare_create(obj, ctx)
+        _clean_references(obj)
+
+    def prepare_update(self, new: JSON, old: JSON, ctx: Context) -> None:
+        super().prepare_update(new, old, ctx)
+        _clean_references(new)
+
+
+def _clean_references(account: JSON) -> None:
+    """Of its secrets only the names are kept."""
+    if account.get("secrets"):
+        account["secrets"] = [{"name": each["name"]} if each.get("name") else {} for each in account["secrets"]]
 
 
 def request_token(request: ActionRequest) -> Answer:
