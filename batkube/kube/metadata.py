@@ -43,7 +43,10 @@ def validate_new(
         masked = prefix[:-2] + "a" if prefix.endswith("-") and len(prefix) > 1 else prefix
         errors.extend(FieldError.invalid(f"{path}.generateName", prefix, why) for why in name_rule(masked))
     name = metadata.get("name", "")
-    errors.extend(FieldError.invalid(f"{path}.name", name, why) for why in name_rule(name))
+    if name:
+        errors.extend(FieldError.invalid(f"{path}.name", name, why) for why in name_rule(name))
+    else:
+        errors.append(FieldError.required(f"{path}.name", "name or generateName is required"))
     namespace = metadata.get("namespace")
     if namespace:
         errors.extend(FieldError.invalid(f"{path}.namespace", namespace, why) for why in dns_label(namespace))

@@ -194,7 +194,7 @@ def _readers(type_name: str) -> list[_Reader]:
                 zero = _constant(_ZEROS[its.type])
             elif its.type in _TIMES and not its.omit_zero:
                 zero = _constant(None)
-        if its.type in _STRUCT_LIKE and not its.shape:
+        if its.type in (*_STRUCT_LIKE, _RAW) and not its.shape:
             omits = False
         readers.append(_Reader(its.name, read, omits, zero))
     return readers
@@ -350,6 +350,7 @@ _ZEROS: dict[str, Any] = {
 }
 # Structs in Go although single values in JSON: omitempty does not leave them out.
 _STRUCT_LIKE = frozenset(("Quantity", "IntOrString"))
+_RAW = "RawExtension"  # whatever was sent: an empty object is one
 
 
 # Structs as well, of which those without a date are null.

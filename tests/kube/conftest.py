@@ -10,6 +10,7 @@ import httpx
 import pytest
 
 from batkube.kube.server import ApiServer
+from batkube.kube.status import ApiError
 
 EPOCH = 1_767_225_600.0  # 2026-01-01T00:00:00Z
 
@@ -84,3 +85,12 @@ class Stream:
     async def rest(self) -> list[dict[str, Any]]:
         """All events up to the end of the stream."""
         return [json.loads(line) async for line in self._lines]
+
+
+def refused_fields(server: ApiServer, storage: str, obj: dict[str, Any]) -> list[str]:
+    """The fields that are wrong with a new object; none if it is taken."""
+    try:
+        server.create(storage, obj)
+    except ApiError as refused:
+        return [cause["field"] for cause in (refused.details or {})["causes"]]
+    return []

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from batkube.kube.server import ApiServer
-from batkube.kube.status import ApiError
+
+from .conftest import refused_fields
 
 JSON = dict[str, Any]
 
@@ -40,15 +41,6 @@ def autoscaler(*metrics: JSON, behavior: JSON | None = None, version: str = "app
 
 def cpu(**target: Any) -> JSON:
     return {"type": "Resource", "resource": {"name": "cpu", "target": {"type": "Utilization", **target}}}
-
-
-def refusals(server: ApiServer, storage: str, obj: JSON) -> list[str]:
-    """The fields that are wrong with a new object."""
-    try:
-        server.create(storage, {"metadata": {"name": "x"}, **obj})
-    except ApiError as refused:
-        return [cause["field"] for cause in (refused.details or {})["causes"]]
-    return []
 
 
 HTTP = "spec.rules[0].http.paths[0]"
@@ -108,7 +100,7 @@ BLOCK = "spec.ingress[0].from[0].ipBlock"
     ],
 )
 async def test_what_could_not_work_is_refused(server: ApiServer, storage: str, obj: JSON, fields: list[str]) -> None:
-    assert refusals(server, storage, obj) == fields
+    assert refused_fields(server, storage, {"metadata": {"name": "x"}, **obj}) == fields
 
 
 async def test_the_behavior_of_an_autoscaler_is_filled_in(server: ApiServer) -> None:

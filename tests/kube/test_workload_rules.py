@@ -10,6 +10,8 @@ import pytest
 from batkube.kube.server import ApiServer
 from batkube.kube.status import ApiError
 
+from .conftest import refused_fields
+
 JSON = dict[str, Any]
 APPS = "/apis/apps/v1/namespaces/default"
 MERGE = {"Content-Type": "application/merge-patch+json"}
@@ -46,12 +48,99 @@ async def test_a_deployment_has_its_defaults(server: ApiServer) -> None:
         ({"selector": {}}, ["spec.selector"]),
         ({"replicas": -1}, ["spec.replicas"]),
         ({"strategy": {"type": "Recreate", "rollingUpdate": {}}}, ["spec.strategy.rollingUpdate"]),
+        (
+            {"strategy": {"rollingUpdate": {"maxSurge": 0, "maxUnavailable": "x"}}},
+            ["spec.strategy.rollingUpdate.maxUnavailable"] * 2,
+        ),
+        (
+            {"selector": {"matchExpressions": [{"key": "a", "operator": "x"}]}, "template": {}},
+            ["spec.selector.matchExpressions[0].operator", "spec.selector"],
+        ),
     ],
 )
 async def test_a_deployment_that_could_not_work_is_refused(server: ApiServer, spec: JSON, fields: list[str]) -> None:
     with pytest.raises(ApiError) as refused:
         server.create("deployments.apps", deployment(**spec))
     assert [cause["field"] for cause in (refused.value.details or {})["causes"]] == fields
+
+
+def stateful_set(**spec: Any) -> JSON:
+    return {**deployment(serviceName="s", **spec), "metadata": {"name": "d"}}
+
+
+def claims(*names: str, **spec: Any) -> list[JSON]:
+    asked = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}, **spec}
+    return [{"metadata": {"name": name}, "spec": asked} for name in names]
+
+
+@pytest.mark.parametrize(
+    ("storage", "obj", "fields"),
+    [
+        ("statefulsets.apps", stateful_set(volumeClaimTemplates=claims("data")), []),
+        (
+            "statefulsets.apps",
+            stateful_set(volumeClaimTemplates=claims("Data")),
+            ["spec.template.spec.volumes[0].name"],
+        ),
+        (
+            "statefulsets.apps",
+            stateful_set(volumeClaimTemplates=claims("data", accessModes=["x"])),
+            ["spec.volumeClaimTemplates[0].spec.accessModes"],
+        ),
+        (
+            "statefulsets.apps",
+            stateful_set(updateStrategy={"type": "OnDelete", "rollingUpdate": {"partition": 1}}),
+            ["spec.updateStrategy.rollingUpdate"],
+        ),
+        ("jobs.batch", job(completionMode="Indexed"), []),
+        ("jobs.batch", job(completionMode="x"), ["spec.completionMode"]),
+        ("jobs.batch", job(selector={"matchLabels": {"a": "b"}}), ["spec.selector", "spec.template.metadata.labels"]),
+        (
+            "jobs.batch",
+            job(completionMode="Indexed", completions=100_001, parallelism=10_001, backoffLimitPerIndex=1),
+            ["spec.maxFailedIndexes", "spec.parallelism"],
+        ),
+        (
+            "jobs.batch",
+            job(podFailurePolicy={"rules": []}, podReplacementPolicy="TerminatingOrFailed"),
+            ["spec.podReplacementPolicy"],
+        ),
+        (
+            "cronjobs.batch",
+            {"metadata": {"name": "c"}, "spec": {"schedule": "TZ=UTC 0 * * * *", "jobTemplate": job()}},
+            ["spec.schedule"],
+        ),
+        (
+            "cronjobs.batch",
+            {"metadata": {"name": "c"}, "spec": {"schedule": "@daily", "timeZone": "../x", "jobTemplate": job()}},
+            ["spec.timeZone"],
+        ),
+        ("deployments.apps", {**deployment(), "metadata": {}}, ["metadata.name"]),
+    ],
+)
+async def test_what_makes_pods_is_checked_with_its_template(
+    server: ApiServer, storage: str, obj: JSON, fields: list[str]
+) -> None:
+    assert refused_fields(server, storage, obj) == fields
+
+
+async def test_the_pods_of_a_job_that_runs_stay_as_they_are(server: ApiServer) -> None:
+    made = server.create("jobs.batch", job(suspend=True))
+    for suspended, refused in ((True, False), (False, True)):
+        spec = {**made["spec"], "suspend": suspended}
+        made = server.update("jobs.batch", {"metadata": {"name": "j"}, "spec": spec})
+        pods = {**spec["template"]["spec"], "nodeSelector": {"zone": str(suspended)}}
+        changed = {**spec, "template": {**spec["template"], "spec": pods}}
+        if refused:
+            with pytest.raises(ApiError, match="field is immutable"):
+                server.update("jobs.batch", {"metadata": {"name": "j"}, "spec": changed})
+        else:
+            made = server.update("jobs.batch", {"metadata": {"name": "j"}, "spec": changed})
+
+
+async def test_authors_are_warned_of_names_that_make_no_pods(client: httpx.AsyncClient) -> None:
+    body = {**deployment(), "metadata": {"name": "a.b"}}
+    assert "a DNS label is recommended" in (await client.post(f"{APPS}/deployments", json=body)).headers["warning"]
 
 
 async def test_scale_reads_and_writes_the_replicas(server: ApiServer, client: httpx.AsyncClient) -> None:

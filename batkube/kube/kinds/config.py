@@ -52,8 +52,6 @@ class Secrets(Strategy):
         _default_secret(obj)
 
     def prepare_update(self, new: JSON, old: JSON, ctx: Context) -> None:
-        if not new.get("type"):
-            new["type"] = old.get("type", _OPAQUE)
         _default_secret(new)
 
     def validate_create(self, obj: JSON, ctx: Context) -> Errors:

@@ -29,7 +29,6 @@ _MUTABLE = (
 
 
 class StatefulSets(Workload):
-    revalidates_metadata = True
     word = "statefulset"
     kind = "StatefulSet"
     counted = (("currentReplicas", "replicas"), ("updatedReplicas", "replicas"), *REPLICAS)
@@ -55,7 +54,7 @@ class StatefulSets(Workload):
         for claim in spec.get("volumeClaimTemplates") or ():
             claim["kind"], claim["apiVersion"] = "PersistentVolumeClaim", "v1"
             claim_spec = claim.setdefault("spec", {})
-            claim_spec["volumeMode"] = claim_spec.get("volumeMode") or "Filesystem"
+            default_absent(claim_spec, volumeMode="Filesystem")
             for which in ("limits", "requests"):
                 round_up((claim_spec.get("resources") or {}).get(which))
             claim["status"] = {"phase": "Pending"}

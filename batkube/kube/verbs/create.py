@@ -17,7 +17,7 @@ from ..metadata import validate_new, without_duplicate_owners
 from ..names import path_segment
 from ..options import PLAIN_WRITE, WriteOptions
 from ..resources import ResourceType
-from ..status import ApiError, FieldError
+from ..status import ApiError
 from ..store import Version
 from ..strategy import Context
 from . import ownership
@@ -129,17 +129,16 @@ def admit_to_namespace(api: Api, resource: ResourceType, namespace: str, name: s
 
 
 def _name(api: Api, resource: ResourceType, namespace: str, metadata: JSON) -> str:
+    """The name that is given or made up; "" if there is none, which the rules of metadata refuse."""
     name = metadata.get("name") or ""
     prefix = metadata.get("generateName") or ""
-    if name or not prefix:
-        if not name:
-            missing = FieldError.required("metadata.name", "name or generateName is required")
-            raise ApiError.invalid(resource.qualified_kind, "", [missing])
+    storage, names_itself = resource.storage, api.strategy(resource).names_itself
+    if name or not (prefix or names_itself):
         return str(name)
-    storage = resource.storage
-    return api.identities.name(
+    made = api.identities.name(
         storage, namespace, prefix, lambda name: api.store.version(storage, namespace, name) is not None
     )
+    return made if prefix else api.identities.uid(storage, namespace, made)
 
 
 def _system_fields(api: Api, resource: ResourceType, namespace: str, name: str, metadata: JSON, ctx: Context) -> JSON:
