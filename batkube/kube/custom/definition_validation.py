@@ -2,145 +2,308 @@
 
 from __future__ import annotations
 
-import re
+from collections.abc import Iterator
 from typing import Any
 
+from ..kinds.webhooks import validate_client, validate_review_versions
+from ..metadata import Errors, immutable, problems, validate_changed, validate_new
+from ..names import Problems, dns_1035_label, dns_subdomain
 from ..status import FieldError
-from .rules import validate_rules
+from .schema_validation import has_defaults, unknown_formats, validate_schema
+from .structural import field_at
 
 JSON = dict[str, Any]
 
-_LABEL = re.compile(r"[a-z]([-a-z0-9]*[a-z0-9])?")
 _APPROVED = "api-approved.kubernetes.io"
-_LABEL_RULE = (
-    "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic character, "
-    "and end with an alphanumeric character (e.g. 'my-name',  or 'abc-123', regex used for validation is "
-    "'[a-z]([-a-z0-9]*[a-z0-9])?')"
-)
+_SCOPES = ("Cluster", "Namespaced")
+_COLUMN_TYPES = ("boolean", "date", "integer", "number", "string")
+_COLUMN_FORMATS = ("byte", "date", "date-time", "double", "float", "int32", "int64", "password")
+_MAX_SELECTABLE = 8
 
 
-def validate_definition(obj: JSON) -> list[FieldError]:
-    """All of it; [] if the definition can be served."""
-    spec, metadata = obj["spec"], obj["metadata"]
-    errors = []
-    names = spec["names"]
-    plural, group = names.get("plural", ""), spec.get("group", "")
+def validate_definition(obj: JSON) -> Errors:
+    """All that is wrong with a new definition."""
+    plural, group = obj["spec"]["names"].get("plural") or "", obj["spec"].get("group") or ""
+
+    def name_rule(name: str) -> Problems:
+        other = () if name == f"{plural}.{group}" else ('must be spec.names.plural+"."+spec.group',)
+        return (*dns_subdomain(name), *other)
+
+    errors = validate_new(obj["metadata"], name_rule, generic=True)
+    return errors + _validate(obj) + _validate_approval(obj, None)
+
+
+def validate_changed_definition(new: JSON, old: JSON) -> Errors:
+    """All that is wrong with a definition that was `old` before."""
+    errors = validate_changed(new["metadata"], old["metadata"], generic=True) + _validate(new)
+    spec, before = new["spec"], old["spec"]
+    conditions = (old.get("status") or {}).get("conditions") or ()
+    if any(one.get("type") == "Established" and one.get("status") == "True" for one in conditions):
+        errors += immutable("spec.scope", spec.get("scope"), before.get("scope"))
+        errors += immutable("spec.names.kind", spec["names"].get("kind"), before["names"].get("kind"))
+    errors += immutable("spec.group", spec.get("group"), before.get("group"))
+    errors += immutable("spec.names.plural", spec["names"].get("plural"), before["names"].get("plural"))
+    return errors + _validate_approval(new, old)
+
+
+def formats_of(spec: JSON) -> list[str]:
+    """Formats in the schemas of which nothing is known; a schema that all versions share is looked at once."""
+    return [form for schema, _ in _schemas(spec) for form in unknown_formats(schema)]
+
+
+def _validate(obj: JSON) -> Errors:
+    spec, names = obj["spec"], obj["spec"]["names"]
+    group, scope, versions = spec.get("group") or "", spec.get("scope") or "", spec.get("versions") or []
+    errors: Errors = []
     if not group:
         errors.append(FieldError.required("spec.group"))
+    elif wrong := dns_subdomain(group):
+        errors.append(FieldError.invalid("spec.group", group, ",".join(wrong)))
     elif "." not in group:
         errors.append(FieldError.invalid("spec.group", group, "should be a domain with at least one dot"))
-    for field in ("generateName", "name"):
-        if metadata.get(field, f"{plural}.{group}") != f"{plural}.{group}":
-            why = 'must be spec.names.plural+"."+spec.group'
-            errors.append(FieldError.invalid(f"metadata.{field}", metadata[field], why))
-    if spec.get("scope") not in ("Cluster", "Namespaced"):
-        errors.append(FieldError.not_supported("spec.scope", spec.get("scope", ""), ("Cluster", "Namespaced")))
-    errors += _validate_names(names)
+    if not scope:
+        errors.append(FieldError.required("spec.scope"))
+    elif scope not in _SCOPES:
+        errors.append(FieldError.not_supported("spec.scope", scope, _SCOPES))
+    errors += _validate_names(names) + _validate_versions(versions)
+    for schema, path in _schemas(spec):
+        with_status = any("status" in (one.get("subresources") or {}) for one in _of_schema(versions, path))
+        errors += validate_schema(schema, path, has_status=with_status)
     if spec.get("preserveUnknownFields"):
-        errors.append(FieldError.invalid("spec.preserveUnknownFields", True, "must be false"))
-    protected = group.endswith((".k8s.io", ".kubernetes.io")) or group in ("k8s.io", "kubernetes.io")
-    if protected and _APPROVED not in (metadata.get("annotations") or {}):
-        detail = (
-            f'protected groups must have approval annotation "{_APPROVED}", see '
-            "https://github.com/kubernetes/enhancements/pull/1111"
-        )
-        errors.append(FieldError.required(f"metadata.annotations[{_APPROVED}]", detail))
-    versions = spec.get("versions") or []
-    for index, version in enumerate(versions):
-        errors += _validate_version(version, f"spec.versions[{index}]", index, single=len(versions) == 1)
-    known: set[str] = set()
-    for index, version in enumerate(versions):
-        if version.get("name") in known:
-            errors.append(FieldError.duplicate(f"spec.versions[{index}].name", version["name"]))
-        known.add(version.get("name", ""))
-    if sum(bool(version.get("storage")) for version in versions) != 1:
-        detail = "must have exactly one version marked as storage version"
-        errors.append(FieldError.invalid("spec.versions", [v.get("name") for v in versions], detail))
-    if not any(version.get("storage") for version in versions):
-        errors.append(FieldError.invalid("status.storedVersions", None, "must have at least one stored version"))
+        errors += _validate_preserving(spec)
+    stored = (obj.get("status") or {}).get("storedVersions") or []
+    return errors + _validate_conversion(spec.get("conversion") or {}) + _validate_stored(stored, versions)
+
+
+def _validate_preserving(spec: JSON) -> Errors:
+    path = "spec.preserveUnknownFields"
+    why = "cannot set to true, set x-kubernetes-preserve-unknown-fields to true in spec.versions[*].schema instead"
+    errors = [FieldError.invalid(path, True, why)]
+    if any(has_defaults(schema) for schema, _ in _schemas(spec)):
+        errors.append(FieldError.invalid(path, True, "must be false in order to use defaults in the schema"))
+    strategy = (spec.get("conversion") or {}).get("strategy")
+    if strategy != "None":
+        why = "must be None if spec.preserveUnknownFields is true"
+        errors.append(FieldError.invalid("spec.conversion.strategy", strategy, why))
     return errors
 
 
-def _validate_names(names: JSON) -> list[FieldError]:
-    errors = []
+def _shared(versions: list[JSON], key: str) -> bool:
+    """All versions say the same: the real server has it once, for all of them."""
+    first = versions[0].get(key) if versions else None
+    return bool(first or first == {}) and all(version.get(key) == first for version in versions)
+
+
+def _places(versions: list[JSON], key: str, once: str) -> Iterator[tuple[Any, str]]:
+    """What versions say under a key and where that is; what they all say is at `once`."""
+    if _shared(versions, key):
+        yield versions[0][key], f"spec.{once}"
+        return
+    for index, version in enumerate(versions):
+        if version.get(key) is not None:
+            yield version[key], f"spec.versions[{index}].{key}"
+
+
+def _schemas(spec: JSON) -> Iterator[tuple[JSON, str]]:
+    for schema, path in _places(spec.get("versions") or [], "schema", "validation"):
+        if schema.get("openAPIV3Schema") is not None:
+            yield schema["openAPIV3Schema"], f"{path}.openAPIV3Schema"
+
+
+def _of_schema(versions: list[JSON], path: str) -> list[JSON]:
+    """The versions that have the schema of that path."""
+    if path.startswith("spec.validation"):
+        return versions
+    return [versions[int(path.removeprefix("spec.versions[").partition("]")[0])]]
+
+
+def _validate_approval(new: JSON, old: JSON | None) -> Errors:
+    """Groups of Kubernetes' own are for definitions that were approved."""
+    group = new["spec"].get("group") or ""
+    if not f".{group}".endswith((".k8s.io", ".kubernetes.io")):
+        return []
+    said, before = ((one or {}).get("metadata", {}).get("annotations") or {} for one in (new, old))
+    if old is not None and bool(said.get(_APPROVED)) == bool(before.get(_APPROVED)):
+        return []
+    path, value = f"metadata.annotations[{_APPROVED}]", said.get(_APPROVED) or ""
+    see = "https://github.com/kubernetes/enhancements/pull/1111"
+    if not value:
+        why = f'protected groups must have approval annotation "{_APPROVED}", see {see}'
+        return [FieldError.required(path, why)]
+    if value.startswith("unapproved") or ("://" in value and value.partition("://")[2].strip("/")):
+        return []
+    why = f'protected groups must have approval annotation "{_APPROVED}" with either a URL or a reason starting with '
+    return [FieldError.invalid(path, value, f'{why}"unapproved", see {see}')]
+
+
+def _validate_names(names: JSON) -> Errors:
+    errors: Errors = []
     for key in ("plural", "singular", "kind", "listKind"):
-        name = names.get(key) or ""
-        if not name and key in ("plural", "kind"):
-            errors.append(FieldError.required(f"spec.names.{key}"))
-        elif name and not _LABEL.fullmatch(name.lower() if key in ("kind", "listKind") else name):
-            mixed = "may have mixed case, but should otherwise match: " if key in ("kind", "listKind") else ""
-            errors.append(FieldError.invalid(f"spec.names.{key}", name, mixed + _LABEL_RULE))
-    for index, name in enumerate(names.get("shortNames") or ()):
-        if not _LABEL.fullmatch(name):
-            errors.append(FieldError.invalid(f"spec.names.shortNames[{index}]", name, _LABEL_RULE))
+        name, path = names.get(key) or "", f"spec.names.{key}"
+        mixed = key in ("kind", "listKind")
+        if not name:
+            errors.append(FieldError.required(path))
+        elif wrong := dns_1035_label(name.lower() if mixed else name):
+            told = "may have mixed case, but should otherwise match: " if mixed else ""
+            errors.append(FieldError.invalid(path, name, told + ",".join(wrong)))
+    for key in ("shortNames", "categories"):
+        for index, name in enumerate(names.get(key) or ()):
+            errors += problems(f"spec.names.{key}[{index}]", name, dns_1035_label(name))
     if names.get("kind") and names.get("kind") == names.get("listKind"):
         errors.append(FieldError.invalid("spec.names.listKind", names["kind"], "kind and listKind may not be the same"))
     return errors
 
 
-def _validate_scale(scale: JSON | None, path: str) -> list[FieldError]:
-    errors = []
-    for key, parent, needed in (
-        ("specReplicasPath", ".spec.", True),
-        ("statusReplicasPath", ".status.", True),
-        ("labelSelectorPath", "", False),
+def _validate_versions(versions: list[JSON]) -> Errors:
+    errors: Errors = []
+    names = [version.get("name") or "" for version in versions]
+    for index, version in enumerate(versions):
+        path, wrong = f"spec.versions[{index}]", dns_1035_label(names[index])
+        if wrong:
+            errors.append(FieldError.invalid(f"{path}.name", names[index], ",".join(wrong)))
+            if index == 0 and names[0]:
+                errors.append(FieldError.invalid("spec.version", names[0], ",".join(wrong)))
+        errors += problems(f"{path}.deprecationWarning", version.get("deprecationWarning"), _deprecation(version))
+        if (version.get("schema") or {}).get("openAPIV3Schema") is None:
+            errors.append(FieldError.required(f"{path}.schema.openAPIV3Schema"))
+    for subresources, path in _places(versions, "subresources", "subresources"):
+        if subresources.get("scale") is not None:
+            errors += _validate_scale(subresources["scale"], f"{path}.scale")
+    for columns, path in _places(versions, "additionalPrinterColumns", "additionalPrinterColumns"):
+        for index, column in enumerate(columns):
+            errors += _validate_column(column, f"{path}[{index}]")
+    for fields, path in _places(versions, "selectableFields", "selectableFields"):
+        once = path == "spec.selectableFields"
+        schema = next((v.get("schema") or {} for v in versions if v.get("selectableFields") == fields), {})
+        if once != _shared(versions, "schema") or not schema.get(
+            "openAPIV3Schema"
+        ):  # the real server has one of them for all versions, and not the other
+            of = "validations.schema is" if once else "`version.schema.openAPIV3Schema` is not"
+            errors.append(FieldError.invalid(path, "", f"may only be set when {of} included"))
+        else:
+            errors += _validate_selectable(fields, schema.get("openAPIV3Schema") or {}, path)
+    if len(set(names)) != len(names):
+        errors.append(FieldError.invalid("spec.versions", names, "must contain unique version names"))
+    if sum(bool(version.get("storage")) for version in versions) != 1:
+        why = "must have exactly one version marked as storage version"
+        errors.append(FieldError.invalid("spec.versions", names, why))
+    return errors
+
+
+def _deprecation(version: JSON) -> list[str]:
+    text = version.get("deprecationWarning")
+    if text is None:
+        return []
+    if not version.get("deprecated"):
+        return ["can only be set for deprecated versions"]
+    wrong = ["must be <= 256 characters long"] if len(text.encode()) > 256 else []
+    if not text:
+        wrong.append("must not be an empty string")
+    bad = next((index for index, sign in enumerate(text) if not sign.isprintable()), None)
+    if bad is not None:
+        why = "must only contain printable UTF-8 characters; non-printable character found at index"
+        wrong.append(f"{why} {len(text[:bad].encode())}")
+    return wrong
+
+
+def _json_path(value: str) -> Problems:
+    return () if value.startswith(".") else ("must be a simple json path starting with .",)
+
+
+def _validate_scale(scale: JSON, path: str) -> Errors:
+    errors: Errors = []
+    for key, parents, needed in (
+        ("specReplicasPath", (".spec.",), True),
+        ("statusReplicasPath", (".status.",), True),
+        ("labelSelectorPath", (".spec.", ".status."), False),
     ):
-        value = (scale or {}).get(key, "")
-        if scale is not None and needed and not value:
+        value = scale.get(key) or ""
+        under = parents[0].rstrip(".") if needed else "either .spec or .status"
+        if value and not _json_path(value) and not value.startswith(parents):
+            errors.append(FieldError.invalid(f"{path}.{key}", value, f"should be a json path under {under}"))
+        elif value:
+            errors += problems(f"{path}.{key}", value, _json_path(value))
+        elif needed:
             errors.append(FieldError.required(f"{path}.{key}"))
-        elif value and not value.startswith(parent or (".spec.", ".status.")):
-            where = f"should be a json path under {parent.rstrip('.') or 'either .status or .spec'}"
-            errors.append(FieldError.invalid(f"{path}.{key}", value, where))
     return errors
 
 
-def _validate_version(version: JSON, path: str, index: int, single: bool) -> list[FieldError]:
-    errors = []
-    name = version.get("name", "")
-    if not _LABEL.fullmatch(name):
-        errors.append(FieldError.invalid(f"{path}.name", name, _LABEL_RULE))
-        if index == 0:
-            errors.append(FieldError.invalid("spec.version", name, _LABEL_RULE))
-    errors += _validate_scale((version.get("subresources") or {}).get("scale"), f"{path}.subresources.scale")
-    schema = (version.get("schema") or {}).get("openAPIV3Schema")
-    if schema is None:
-        errors.append(FieldError.required(f"{path}.schema.openAPIV3Schema"))
-        return errors
-    where = "spec.validation.openAPIV3Schema" if single else f"{path}.schema.openAPIV3Schema"
-    if not schema.get("type"):
-        errors.append(FieldError.required(f"{where}.type", "must not be empty at the root"))
-    elif schema["type"] != "object":
-        errors.append(FieldError.invalid(f"{where}.type", schema["type"], "must be object at the root"))
+def _validate_column(column: JSON, path: str) -> Errors:
+    name, its, form, place = (column.get(key) or "" for key in ("name", "type", "format", "jsonPath"))
+    errors: Errors = [] if name else [FieldError.required(f"{path}.name")]
+    why = f"must be one of {','.join(_COLUMN_TYPES)}"
+    if not its:
+        errors.append(FieldError.required(f"{path}.type", why))
+    elif its not in _COLUMN_TYPES:
+        errors.append(FieldError.invalid(f"{path}.type", its, why))
+    if form and form not in _COLUMN_FORMATS:
+        errors.append(FieldError.invalid(f"{path}.format", form, f"must be one of {','.join(_COLUMN_FORMATS)}"))
+    if not place:
+        return [*errors, FieldError.required(f"{path}.JSONPath")]
+    return errors + problems(f"{path}.JSONPath", place, _json_path(place))
+
+
+def _validate_selectable(fields: list[JSON], schema: JSON, path: str) -> Errors:
+    errors: Errors = []
+    seen: set[str] = set()
+    for index, field in enumerate(fields):
+        at, place = f"{path}[{index}].jsonPath", field.get("jsonPath") or ""
+        if not place:
+            errors.append(FieldError.required(at))
+            continue
+        its = field_at(schema, place)
+        if its is None:
+            errors.append(FieldError.invalid(at, place, "is an invalid path: does not refer to a valid field"))
+            continue
+        if place.startswith(".metadata"):
+            errors.append(FieldError.invalid(at, place, "must not point to fields in metadata"))
+        if its.get("type") not in ("string", "boolean", "integer"):
+            why = (
+                "must point to a field of type string, boolean or integer. Enum string fields and strings with formats "
+                "are allowed."
+            )
+            errors.append(FieldError.invalid(at, place, why))
+        if place in seen:
+            errors.append(FieldError.duplicate(at, place))
+        seen.add(place)
+    return [*errors, FieldError.too_many(path, len(seen), _MAX_SELECTABLE)] if len(seen) > _MAX_SELECTABLE else errors
+
+
+def _validate_conversion(conversion: JSON) -> Errors:
+    path, strategy, webhook = "spec.conversion", conversion.get("strategy") or "", conversion.get("webhook")
+    client, reviews = (webhook or {}).get("clientConfig"), (webhook or {}).get("conversionReviewVersions") or []
+    errors: Errors = []
+    if not strategy:
+        errors.append(FieldError.required(f"{path}.strategy"))
+    elif strategy not in ("None", "Webhook"):
+        errors.append(FieldError.not_supported(f"{path}.strategy", strategy, ("None", "Webhook")))
+    if strategy != "Webhook":
+        why = "should not be set when strategy is not set to Webhook"
+        told = (("webhookClientConfig", client is not None), ("conversionReviewVersions", bool(reviews)))
+        return errors + [FieldError.forbidden(f"{path}.{field}", why) for field, given in told if given]
+    if client is None:
+        why = "required when strategy is set to Webhook"
+        errors.append(FieldError.required(f"{path}.webhookClientConfig", why))
     else:
-        errors += _structural(schema, where) or validate_rules(schema, where)
+        errors += validate_client(client, f"{path}.webhookClientConfig")
+    return errors + validate_review_versions(reviews, f"{path}.conversionReviewVersions")
+
+
+def _validate_stored(stored: list[str], versions: list[JSON]) -> Errors:
+    path = "status.storedVersions"
+    if not stored:
+        return [FieldError.invalid(path, None, "must have at least one stored version")]
+    errors: Errors = []
+    left = {name: index for index, name in enumerate(stored)}
+    for version in versions:
+        if left.pop(version.get("name") or "", None) is None and version.get("storage"):
+            why = f"must have the storage version {version.get('name')}"
+            errors.append(FieldError.invalid(path, stored, why))
+    for name, index in left.items():
+        why = (
+            f"missing from spec.versions; {name} was previously a storage version, and must remain in spec.versions "
+            f"until a storage migration ensures no data remains persisted in {name} and removes {name} from "
+            "status.storedVersions"
+        )
+        errors.append(FieldError.invalid(f"{path}[{index}]", name, why))
     return errors
-
-
-def _structural(schema: JSON, path: str) -> list[FieldError]:
-    """Every specified field has a type, or says that it is free."""
-    errors = []
-    for name, its in (schema.get("properties") or {}).items():
-        errors += _typed(its, f"{path}.properties[{name}]", "must not be empty for specified object fields")
-    items = schema.get("items")
-    list_type = schema.get("x-kubernetes-list-type")
-    if list_type == "map" and not schema.get("x-kubernetes-list-map-keys"):
-        detail = "must not be empty if x-kubernetes-list-type is map"
-        errors.append(FieldError.required(f"{path}.x-kubernetes-list-map-keys", detail))
-    if list_type is not None and list_type not in ("atomic", "set", "map"):
-        field = f"{path}.x-kubernetes-list-type"
-        errors.append(FieldError.not_supported(field, list_type, ("atomic", "map", "set")))
-    if schema.get("type") == "array" and items is None:
-        errors.append(FieldError.required(f"{path}.items", "must be specified"))
-    if isinstance(items, dict):
-        errors += _typed(items, f"{path}.items", "must not be empty for specified array items")
-    additional = schema.get("additionalProperties")
-    if isinstance(additional, dict):
-        errors += _typed(additional, f"{path}.additionalProperties", "must not be empty for specified object fields")
-    return errors
-
-
-def _typed(schema: JSON, path: str, missing: str) -> list[FieldError]:
-    free = schema.get("x-kubernetes-int-or-string") or schema.get("x-kubernetes-preserve-unknown-fields")
-    if not schema.get("type") and not free:
-        return [FieldError.required(f"{path}.type", missing)]
-    return _structural(schema, path)

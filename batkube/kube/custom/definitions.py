@@ -11,11 +11,12 @@ from typing import Any
 
 from ..api import Api
 from ..resources import ResourceType, Subresource
-from ..status import FieldError
+from ..status import ApiError, FieldError, quote
 from ..store import ADDED, DELETED, Change
 from ..strategy import Context, Strategy, keep_all_but_status
-from .definition_validation import validate_definition
+from .definition_validation import formats_of, validate_changed_definition, validate_definition
 from .scale import scale_action
+from .schema_validation import schemas_in
 from .strategy import CustomStrategy, ServedVersion
 
 JSON = dict[str, Any]
@@ -34,7 +35,7 @@ class DefinitionStrategy(Strategy):
         obj["metadata"]["generation"] = 1
         spec = obj.setdefault("spec", {})
         _default(spec)
-        stored = [version["name"] for version in spec.get("versions") or () if version.get("storage")]
+        stored = [version.get("name") or "" for version in spec.get("versions") or () if version.get("storage")]
         obj["status"] = {"conditions": None, "acceptedNames": {"plural": "", "kind": ""}, "storedVersions": stored}
         finalizers = obj["metadata"].get("finalizers") or []
         if CLEANUP in finalizers:
@@ -47,21 +48,27 @@ class DefinitionStrategy(Strategy):
         new["status"] = copy.deepcopy(old["status"])
         _default(new["spec"])
         for version in new["spec"].get("versions") or ():
-            if version.get("storage") and version["name"] not in new["status"]["storedVersions"]:
-                new["status"]["storedVersions"].append(version["name"])
+            name = version.get("name") or ""
+            if version.get("storage") and name not in new["status"]["storedVersions"]:
+                new["status"]["storedVersions"].append(name)
         if new["spec"] != old["spec"]:
             new["metadata"]["generation"] = old["metadata"].get("generation", 0) + 1
 
     def validate_create(self, obj: JSON, ctx: Context) -> list[FieldError]:
-        return validate_definition(obj)
+        errors = validate_definition(obj)
+        if not errors:
+            ctx.warnings.extend(f"unrecognized format {quote(form)}" for form in formats_of(obj["spec"]))
+        return errors
 
     def validate_update(self, new: JSON, old: JSON, ctx: Context) -> list[FieldError]:
-        errors = [
-            FieldError.invalid(f"spec.{key}", new["spec"].get(key), "field is immutable")
-            for key in ("group", "scope")
-            if new["spec"].get(key) != old["spec"].get(key)
-        ]
-        return errors or validate_definition(new)
+        if ctx.subresource == "status":
+            return super().validate_update(new, old, ctx)
+        errors = validate_changed_definition(new, old)
+        if not errors:
+            known = formats_of(old["spec"])
+            unknown = [form for form in formats_of(new["spec"]) if form not in known]
+            ctx.warnings.extend(f"unrecognized format {quote(form)}" for form in unknown)
+        return errors
 
     def finalizers_on_delete(self, obj: JSON) -> list[str]:
         """The instances of a definition go first."""
@@ -81,13 +88,31 @@ class DefinitionStrategy(Strategy):
 
 
 def _default(spec: JSON) -> None:
+    _read_schemas(spec)
     names = spec.setdefault("names", {})
     kind = names.get("kind", "")
     if not names.get("singular"):
         names["singular"] = kind.lower()
-    if not names.get("listKind"):
+    if kind and not names.get("listKind"):
         names["listKind"] = f"{kind}List"
-    spec.setdefault("conversion", {"strategy": "None"})
+    conversion = spec.setdefault("conversion", {"strategy": "None"})
+    service = ((conversion.get("webhook") or {}).get("clientConfig") or {}).get("service")
+    if service is not None:
+        service.setdefault("port", 443)
+
+
+def _read_schemas(spec: JSON) -> None:
+    """Read the schemas as the real server does: items that are no schema are as nothing."""
+    for version in spec.get("versions") or ():
+        schema = (version.get("schema") or {}).get("openAPIV3Schema")
+        for inner in schemas_in(schema) if schema is not None else ():
+            if not isinstance(inner.get("items"), dict | list):
+                inner.pop("items", None)
+            for key in ("additionalProperties", "additionalItems"):
+                if not isinstance(inner.get(key), dict | bool | None):
+                    why = "boolean or JSON schema expected"
+                    what = "CustomResourceDefinition"
+                    raise ApiError.bad_request(f'{what} in version "v1" cannot be handled as a {what}: {why}')
 
 
 class Definitions:

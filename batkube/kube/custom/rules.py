@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 from ..status import FieldError, show
@@ -112,60 +111,3 @@ def _message(rule: JSON, scope: JSON, text: str) -> str:
 def _names(node: cel.Node, name: str) -> bool:
     """The expression uses the variable."""
     return (node.kind == "name" and node.value == name) or any(_names(part, name) for part in node.parts)
-
-
-def validate_rules(schema: JSON, path: str) -> list[FieldError]:
-    """What is wrong with the rules of a definition: they must be expressions, about fields that there are."""
-    errors = []
-    for index, rule in enumerate(schema.get(_RULES) or ()):
-        where = f"{path}.{_RULES}[{index}].rule"
-        text = rule.get("rule") or ""
-        if not text.strip():
-            errors.append(FieldError.required(where, "rule is not specified"))
-            continue
-        try:
-            problem = _unknown_field(cel.parse(text.strip()), schema)
-        except cel.SyntaxProblem as error:
-            problem = f"Syntax error: {error}"
-        if problem:
-            shown = {"Rule": text, "Message": rule.get("message", "")}
-            told = json.dumps(shown, separators=(",", ":"))
-            errors.append(
-                FieldError("FieldValueInvalid", where, f"Invalid value: {told}: compilation failed: ERROR: {problem}")
-            )
-    for name, its in (schema.get("properties") or {}).items():
-        errors += validate_rules(its, f"{path}.properties[{name}]")
-    for key in ("items", "additionalProperties"):
-        if isinstance(schema.get(key), dict):
-            errors += validate_rules(schema[key], f"{path}.{key}")
-    return errors
-
-
-def _unknown_field(node: cel.Node, schema: JSON) -> str:
-    """What is wrong with the selections that begin at `self`, "" if nothing is known to be."""
-    if node.kind == "select":
-        holder = _schema_of(node.parts[0], schema)
-        if holder is not None:
-            types = {"integer": "int", "number": "double", "string": "string", "boolean": "bool", "array": "list"}
-            if holder.get("type") in types:
-                return f"type '{types[holder['type']]}' does not support field selection"
-            if _schema_of(node, schema) is None and _closed(holder, node.parts[0].kind == "name"):
-                return f"undefined field '{node.value}'"
-    return next(filter(None, (_unknown_field(part, schema) for part in node.parts)), "")
-
-
-def _schema_of(node: cel.Node, schema: JSON) -> JSON | None:
-    if node.kind == "name" and node.value in ("self", "oldSelf"):
-        return schema
-    if node.kind == "select":
-        holder = _schema_of(node.parts[0], schema)
-        found = (holder or {}).get("properties", {}).get(node.value) if holder else None
-        return found if isinstance(found, dict) else None
-    return None
-
-
-def _closed(schema: JSON, root: bool) -> bool:
-    """The schema names all fields that a value may have."""
-    free = schema.get("additionalProperties") or schema.get("x-kubernetes-preserve-unknown-fields")
-    embedded = schema.get("x-kubernetes-embedded-resource")
-    return bool(schema.get("properties")) and not free and not embedded and not root

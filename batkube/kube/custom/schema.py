@@ -193,7 +193,8 @@ def _of_number(schema: JSON, value: float, path: str) -> list[FieldError]:
     factor = schema.get("multipleOf")
     if factor:
         quotient = value / factor
-        if abs(quotient - round(quotient)) > 1e-9:
+        whole = isinstance(value, int) and isinstance(factor, int)
+        if value % factor if whole else abs(quotient - round(quotient)) > 1e-9:
             errors.append(FieldError.invalid(path, value, f"{path} in body should be a multiple of {factor}"))
         elif value == 0:
             detail = f"factor MultipleOf declared for {path} must be positive: {show(value)}"
@@ -305,6 +306,6 @@ def _of_combination(schema: JSON, value: Any, path: str) -> list[FieldError]:
         if failed_all:
             errors.append(_nowhere(f'"{path}" must validate all the schemas (allOf)'))
             errors += failed_all
-    if schema.get("not") and not validate(schema["not"], value, path):
+    if schema.get("not") is not None and not validate(schema["not"], value, path):
         errors.append(_nowhere(f'"{path}" must not validate the schema (not)'))
     return errors

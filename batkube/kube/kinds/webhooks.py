@@ -83,7 +83,7 @@ class WebhookConfigurations(GuardedGeneric):
             errors += _validate_webhook(webhook, at, side_effects, self._mutating)
             if not same:
                 errors += validate_conditions(webhook.get("matchConditions") or [], f"{at}.matchConditions")
-            errors += _validate_versions(
+            errors += validate_review_versions(
                 webhook.get("admissionReviewVersions") or [], f"{at}.admissionReviewVersions", known
             )
             if unique and name and name in names:
@@ -191,7 +191,7 @@ def _validate_webhook(webhook: JSON, path: str, side_effects: tuple[str, ...], m
         errors += validate_label_selector(webhook.get(field), f"{path}.{field}")
     if mutating:
         errors += validate_choice(webhook.get("reinvocationPolicy"), f"{path}.reinvocationPolicy", _REINVOCATIONS)
-    return errors + _validate_client(webhook.get("clientConfig") or {}, f"{path}.clientConfig")
+    return errors + validate_client(webhook.get("clientConfig") or {}, f"{path}.clientConfig")
 
 
 def _validate_name(name: str, path: str) -> Errors:
@@ -205,7 +205,8 @@ def _validate_name(name: str, path: str) -> Errors:
     return []
 
 
-def _validate_client(client: JSON, path: str) -> Errors:
+def validate_client(client: JSON, path: str) -> Errors:
+    """Where a webhook is."""
     url, service = client.get("url"), client.get("service")
     if (url is None) == (service is None):
         return [FieldError.required(path, "exactly one of url or service is required")]
@@ -254,8 +255,8 @@ def _reviewable(versions: list[str]) -> bool:
     return any(version in _REVIEW_VERSIONS for version in versions)
 
 
-def _validate_versions(versions: list[str], path: str, known: bool) -> Errors:
-    """`known`: one of them must be a version that this server speaks."""
+def validate_review_versions(versions: list[str], path: str, known: bool = True) -> Errors:
+    """The versions that a webhook understands. `known`: one of them must be one that this server speaks."""
     accepted = ", ".join(_REVIEW_VERSIONS)
     if not versions:
         return [FieldError.required(path, f"must specify one of {accepted}")]

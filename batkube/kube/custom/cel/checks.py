@@ -117,7 +117,10 @@ def _type(node: Node, untyped: frozenset[str]) -> str:
             "null_type" if node.value is None else next(name for kind, name in _TYPES if isinstance(node.value, kind))
         )
     if node.kind == "binary":
-        return "bool" if node.value in _COMPARISONS else ""
+        if node.value in _COMPARISONS:
+            return "bool"
+        left, right = (_type(part, untyped) for part in node.parts)
+        return left if left == right else ""
     if node.kind == "unary":
         return "bool" if node.value == "!" else ""
     if node.kind in ("list", "map"):

@@ -1,0 +1,277 @@
+"""Schemas of definitions: what is allowed in them, and that their defaults are values that they allow
+(`apiextensions-apiserver/pkg/apis/apiextensions/validation`, `pkg/apiserver/schema/defaulting`).
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+from ..status import FieldError
+from . import rules
+from . import schema as schemas
+from .rule_validation import validate_rules, validate_texts
+from .structural import junctions, validate_structural
+
+JSON = dict[str, Any]
+Errors = list[FieldError]
+
+_LIST_TYPE, _LIST_KEYS, _MAP_TYPE = "x-kubernetes-list-type", "x-kubernetes-list-map-keys", "x-kubernetes-map-type"
+_PRESERVE, _EMBEDDED = "x-kubernetes-preserve-unknown-fields", "x-kubernetes-embedded-resource"
+_TYPES = ("array", "boolean", "integer", "number", "object", "string")
+_UNSUPPORTED = ("id", "additionalItems", "patternProperties", "definitions", "dependencies", "$ref")
+# What the root may say where the status is a subresource: the schema of that is taken out of it.
+_AT_ROOT = frozenset(
+    (
+        *("description", "type", "format", "title", "maximum", "exclusiveMaximum", "minimum", "exclusiveMinimum"),
+        *("maxLength", "minLength", "pattern", "maxItems", "minItems", "uniqueItems", "multipleOf", "required"),
+        *("items", "properties", "externalDocs", "example", _PRESERVE, "x-kubernetes-validations"),
+    )
+)
+_FORMATS = frozenset(
+    (
+        *("bsonobjectid", "uri", "email", "hostname", "ipv4", "ipv6", "cidr", "mac", "uuid", "uuid3", "uuid4"),
+        *("uuid5", "isbn", "isbn10", "isbn13", "creditcard", "ssn", "hexcolor", "rgbcolor", "byte", "password"),
+        *("date", "duration", "datetime", "k8sshortname", "k8slongname"),
+    )
+)
+_NUMBER_FORMATS = {"integer": ("int32", "int64"), "number": ("float", "double")}
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """Where a schema stands in another."""
+
+    root: bool = False
+    metadata: bool = False  # of the object itself, or of one that it has in it
+    no_default: str = ""  # why there may be none
+
+
+def validate_schema(schema: JSON, path: str, *, has_status: bool) -> Errors:
+    """All that is wrong with the schema of a version."""
+    errors: Errors = _validate_root(schema, path) if has_status else []
+    if schema.get("nullable"):
+        errors.append(FieldError.forbidden(f"{path}.nullable", "nullable cannot be true at the root"))
+    unreadable = any(_has_mark(inner) for inner in schemas_in(schema))
+    structural = [] if unreadable else validate_structural(schema, path) or _validate_defaults(schema, path)
+    errors += structural + _validate(schema, path, _Place(root=True))
+    if unreadable:
+        why = "OpenAPIV3Schema 'schema' is not supported"
+        return errors or [FieldError.invalid(path, "", why)]
+    return errors or validate_rules(schema, path)
+
+
+def _has_mark(schema: JSON) -> bool:
+    return bool(schema.get("$schema"))
+
+
+def schemas_in(schema: JSON) -> Iterator[JSON]:
+    """The schema, and all in it."""
+    yield schema
+    for inner, _ in _below(schema, ""):
+        yield from schemas_in(inner)
+
+
+def has_defaults(schema: JSON) -> bool:
+    """There is a default anywhere."""
+    return any(inner.get("default") is not None for inner in schemas_in(schema))
+
+
+def unknown_formats(schema: JSON) -> Iterator[str]:
+    """Formats that nothing is known of: they are not checked."""
+    for inner in schemas_in(schema):
+        its, form = inner.get("type") or "", inner.get("format") or ""
+        text = its in ("", "string")
+        known = form.replace("-", "") in _FORMATS if text else form in _NUMBER_FORMATS.get(its, ())
+        if form and not known:
+            yield form
+
+
+def _below(schema: JSON, path: str) -> Iterator[tuple[JSON, str]]:
+    """The schemas directly in a schema."""
+    for name, inner in (schema.get("properties") or {}).items():
+        yield inner, f"{path}.properties[{name}]"
+    for key in ("items", "additionalProperties"):
+        if isinstance(schema.get(key), dict):
+            yield schema[key], f"{path}.{key}"
+    yield from junctions(schema, path)
+
+
+def _validate_root(schema: JSON, path: str) -> Errors:
+    its = schema.get("type") or ""
+    errors: Errors = []
+    if its not in ("", "object"):
+        why = 'only "object" is allowed as the type at the root of the schema if the status subresource is enabled'
+        errors.append(FieldError.invalid(f"{path}.type", its, why))
+    others = [
+        key
+        for key, value in schema.items()
+        if key not in _AT_ROOT and (value not in ("", False, None) or (value == "" and key in (_MAP_TYPE, _LIST_TYPE)))
+    ]
+    if others:
+        why = "only some fields are allowed at the root of the schema if the status subresource is enabled"
+        errors.append(FieldError.invalid(path, f"<{', '.join(others)}>", why))
+    return errors
+
+
+def _validate(schema: JSON, path: str, place: _Place) -> Errors:
+    """Everything about a schema that is not about its structure."""
+    errors = _validate_kinds(schema, path, place)
+    if schema.get("uniqueItems"):
+        why = "uniqueItems cannot be set to true since the runtime complexity becomes quadratic"
+        errors.append(FieldError.forbidden(f"{path}.uniqueItems", why))
+    additional = schema.get("additionalProperties")
+    if schema.get("properties") and additional is not None and additional is not True:
+        why = "additionalProperties and properties are mutual exclusive"
+        errors.append(FieldError.forbidden(f"{path}.additionalProperties", why))
+    for inner, at in _below(schema, path):
+        errors += _validate(inner, at, _place_of(schema, inner, at.removeprefix(path), place))
+    if schema.get(_PRESERVE) is False:
+        errors.append(FieldError.invalid(f"{path}.{_PRESERVE}", False, "must be true or undefined"))
+    return errors + _validate_map_type(schema, path) + _validate_list_type(schema, path) + _validate_rules(schema, path)
+
+
+def _place_of(schema: JSON, inner: JSON, at: str, place: _Place) -> _Place:
+    below = replace(place, root=False)
+    if at == ".additionalProperties" and place.metadata:
+        return replace(below, no_default="inside additionalProperties applying to object metadata")
+    name = at.removeprefix(".properties[").removesuffix("]")
+    if at.startswith(".properties[") and name in schemas.TYPE_META and (place.root or schema.get(_EMBEDDED)):
+        below = replace(below, metadata=True)
+        return replace(below, no_default=f"in top-level {name}") if place.root else below
+    return below
+
+
+def _validate_kinds(schema: JSON, path: str, place: _Place) -> Errors:
+    its = schema.get("type") or ""
+    errors: Errors = []
+    if its and its not in _TYPES:
+        errors.append(FieldError.not_supported(f"{path}.type", its, _TYPES))
+    if its == "null":
+        why = "type cannot be set to null, use nullable as an alternative"
+        errors.append(FieldError.forbidden(f"{path}.type", why))
+    if place.no_default and schema.get("default") is not None:
+        errors.append(FieldError.forbidden(f"{path}.default", f"must not be set {place.no_default}"))
+    for key in _UNSUPPORTED:
+        value = schema.get(key)
+        if value is not None and (value or key in ("$ref", "dependencies", "additionalItems")):
+            errors.append(FieldError.forbidden(f"{path}.{key}", f"{key} is not supported"))
+    if isinstance(schema.get("items"), list) and schema["items"]:
+        why = "items must be a schema object and not an array"
+        errors.append(FieldError.forbidden(f"{path}.items", why))
+    if place.metadata and schema.get(_EMBEDDED):
+        why = "must not be used inside of resource meta"
+        errors.append(FieldError.forbidden(f"{path}.{_EMBEDDED}", why))
+    return errors
+
+
+def _needs_type(schema: JSON, path: str, wanted: str, key: str) -> Errors:
+    its, why = schema.get("type") or "", f"must be {wanted} if {key} is specified"
+    if its == wanted:
+        return []
+    return [FieldError.invalid(f"{path}.type", its, why) if its else FieldError.required(f"{path}.type", why)]
+
+
+def _validate_map_type(schema: JSON, path: str) -> Errors:
+    value = schema.get(_MAP_TYPE)
+    if value is None:
+        return []
+    errors = _needs_type(schema, path, "object", _MAP_TYPE)
+    if value not in ("atomic", "granular"):
+        errors.append(FieldError.not_supported(f"{path}.{_MAP_TYPE}", value, ("atomic", "granular")))
+    return errors
+
+
+def _validate_list_type(schema: JSON, path: str) -> Errors:
+    value, keys, items = schema.get(_LIST_TYPE), schema.get(_LIST_KEYS) or [], schema.get("items")
+    errors: Errors = []
+    if value is not None:
+        errors += _needs_type(schema, path, "array", _LIST_TYPE)
+        if not errors and value == "set" and isinstance(items, dict):
+            errors += _validate_set_items(items, f"{path}.items")
+        if value not in ("atomic", "set", "map"):
+            errors.append(FieldError.not_supported(f"{path}.{_LIST_TYPE}", value, ("atomic", "set", "map")))
+    if keys and value != "map":
+        at, why = f"{path}.{_LIST_TYPE}", f"must be map if {_LIST_KEYS} is non-empty"
+        errors.append(FieldError.required(at, why) if value is None else FieldError.invalid(at, value, why))
+    if value == "map":
+        errors += _validate_list_map(keys, items, path)
+    if value in ("set", "map") and isinstance(items, dict) and items.get("nullable"):
+        why = f"cannot be nullable when {_LIST_TYPE} is {value}"
+        errors.append(FieldError.forbidden(f"{path}.items.nullable", why))
+    return errors
+
+
+def _validate_set_items(items: JSON, path: str) -> Errors:
+    why = f"must be atomic as item of a list with {_LIST_TYPE}=set"
+    its = items.get(_LIST_TYPE)
+    if items.get("type") == "array" and its not in (None, "atomic"):
+        return [FieldError.invalid(f"{path}.{_LIST_TYPE}", its, why)]
+    if items.get("type") == "object" and items.get(_MAP_TYPE) != "atomic":
+        return [FieldError.invalid(f"{path}.{_MAP_TYPE}", its, why)]
+    return []
+
+
+def _validate_list_map(keys: list[str], items: Any, path: str) -> Errors:
+    errors: Errors = []
+    if not keys:
+        why = f"must not be empty if {_LIST_TYPE} is map"
+        errors.append(FieldError.required(f"{path}.{_LIST_KEYS}", why))
+    if not isinstance(items, dict):
+        why = f"must have a schema if {_LIST_TYPE} is map"
+        return [*errors, FieldError.required(f"{path}.items", why)]
+    if items.get("type") != "object":
+        why = f"must be object if parent array's {_LIST_TYPE} is map"
+        return [*errors, FieldError.invalid(f"{path}.items.type", items.get("type") or "", why)]
+    properties, required = items.get("properties") or {}, items.get("required") or []
+    for index, key in enumerate(keys):
+        its, at = properties.get(key), f"{path}.items.properties[{key}]"
+        if its is None:
+            why = "entries must all be names of item properties"
+            errors.append(FieldError.invalid(f"{path}.{_LIST_KEYS}", keys, why))
+        elif its.get("type") in ("array", "object"):
+            why = f"must be a scalar type if parent array's {_LIST_TYPE} is map"
+            errors.append(FieldError.invalid(f"{at}.type", items["type"], why))
+        if key in keys[:index]:
+            errors.append(FieldError.invalid(f"{path}.{_LIST_KEYS}", keys, "must not contain duplicate entries"))
+        if its is not None and key not in required and its.get("default") is None:
+            why = f"this property is in {_LIST_KEYS}, so it must have a default or be a required property"
+            errors.append(FieldError.required(f"{at}.default", why))
+        if its is not None and its.get("nullable"):
+            why = f"this property is in {_LIST_KEYS}, so it cannot be nullable"
+            errors.append(FieldError.forbidden(f"{at}.nullable", why))
+    return errors
+
+
+def _validate_rules(schema: JSON, path: str) -> Errors:
+    errors: Errors = []
+    for index, rule in enumerate(schema.get("x-kubernetes-validations") or ()):
+        errors += validate_texts(rule, schema, f"{path}.x-kubernetes-validations[{index}]")
+    return errors
+
+
+def _validate_defaults(schema: JSON, path: str) -> Errors:
+    """A default is a value that the schema allows."""
+    errors: Errors = []
+    value = schema.get("default")
+    if value is not None:
+        unknown: list[str] = []
+        at, pruned = f"{path}.default", copy.deepcopy(value)
+        schemas.prune(schema, pruned, "", unknown)
+        if unknown:
+            errors.append(FieldError.invalid(at, value, "must not have unknown fields"))
+        wrong = schemas.validate(schema, value, "")
+        wrong = wrong or rules.check(schema, value, None, [])
+        errors += [_moved(error, at) for error in wrong]
+    for inner, at in _below(schema, path):
+        if not any(at.startswith(f"{path}.{key}") for key in ("allOf", "anyOf", "oneOf", "not")):
+            errors += _validate_defaults(inner, at)
+    return errors
+
+
+def _moved(error: FieldError, path: str) -> FieldError:
+    """An error in a value as one in the default that it is."""
+    inner = error.field.removeprefix("<nil>")
+    return replace(error, field=f"{path}.{inner}" if inner and not inner.startswith("[") else f"{path}{inner}")
