@@ -38,6 +38,8 @@ class DaemonSets(Workload):
             rolling = strategy.get("rollingUpdate") or {}
             default_absent(rolling, maxUnavailable=1, maxSurge=0)
             strategy["rollingUpdate"] = rolling
+        elif strategy.get("rollingUpdate") is not None:
+            default_absent(strategy["rollingUpdate"], maxUnavailable=0, maxSurge=0)
         default_absent(spec, revisionHistoryLimit=10)
 
     def prepare_create(self, obj: JSON, ctx: Context) -> None:

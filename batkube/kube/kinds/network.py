@@ -15,7 +15,7 @@ from ..strategy import Context, Strategy
 
 JSON = dict[str, Any]
 
-_PROTOCOLS = ("SCTP", "TCP", "UDP")
+_PROTOCOLS = ("TCP", "UDP", "SCTP")
 _POLICY_TYPES = ("Ingress", "Egress")
 _PEERS = (("ingress", "from"), ("egress", "to"))
 
@@ -62,7 +62,8 @@ def _default_policy(spec: JSON) -> None:
     for key in ("ingress", "egress"):
         for rule in spec.get(key) or ():
             for port in rule.get("ports") or ():
-                port["protocol"] = port.get("protocol") or "TCP"
+                if port.get("protocol") is None:
+                    port["protocol"] = "TCP"
     if not spec.get("policyTypes"):
         spec["policyTypes"] = ["Ingress", "Egress"] if spec.get("egress") else ["Ingress"]
 

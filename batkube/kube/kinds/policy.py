@@ -6,7 +6,6 @@ from typing import Any
 
 from ..label_selectors import validate_label_selector
 from ..metadata import Errors, immutable
-from ..names import path_segment
 from ..status import ApiError, FieldError
 from ..strategy import Context, Strategy
 from .workloads import validate_counts, validate_no_more_than_all, validate_share
@@ -86,18 +85,17 @@ def _unlike_system(obj: JSON) -> str:
 
 
 class DisruptionBudgets(Strategy):
+    """Rules of disruption budgets: for their metadata there are none but those of all objects."""
+
     unconditional_update = False
-    generic_metadata = True
-    name_rule = staticmethod(path_segment)
 
     def validate_create(self, obj: JSON, ctx: Context) -> Errors:
-        return [*super().validate_create(obj, ctx), *_validate_budget(obj["spec"])]
+        return _validate_budget(obj["spec"])
 
     def validate_update(self, new: JSON, old: JSON, ctx: Context) -> Errors:
-        errors = super().validate_update(new, old, ctx)
         if ctx.subresource == "status":
-            return [*errors, *validate_counts(new.get("status") or {}, "status")]
-        return [*errors, *_validate_budget(new["spec"])]
+            return validate_counts(new.get("status") or {}, "status")
+        return _validate_budget(new["spec"])
 
 
 def _validate_budget(spec: JSON) -> Errors:

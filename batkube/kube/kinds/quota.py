@@ -75,8 +75,9 @@ class ResourceQuotas(Strategy):
             for field in ("hard", "used"):
                 errors += _validate_amounts((new.get("status") or {}).get(field) or {}, f"status.{field}")
             return errors
-        scopes = [sorted((each.get("spec") or {}).get("scopes") or ()) for each in (new, old)]
-        return errors + _validate_spec(new["spec"]) + immutable("spec.scopes", scopes[0], scopes[1])
+        errors += _validate_spec(new["spec"])
+        scopes, before = (each["spec"].get("scopes") or [] for each in (new, old))
+        return errors if set(scopes) == set(before) else errors + immutable("spec.scopes", scopes, before)
 
 
 def _warnings(hard: JSON) -> list[str]:
@@ -123,7 +124,13 @@ def _validate_spec(spec: JSON) -> Errors:
 def _beyond(scope: str, spec: JSON) -> list[str]:
     """The resources that a quota of that scope does not limit."""
     limited = _LIMITED_BY.get(scope)
-    return [name for name in spec.get("hard") or () if limited and name in _STANDARD and name not in limited]
+    if limited is None:
+        return []
+    return [name for name in spec.get("hard") or () if _is_standard(name) and name not in limited]
+
+
+def _is_standard(name: str) -> bool:
+    return name in _STANDARD or name.startswith(("hugepages-", "requests.hugepages-"))
 
 
 def _validate_pairs(scopes: list[str], spec: JSON) -> Errors:
@@ -175,11 +182,9 @@ def _validate_name(name: str, path: str) -> Errors:
     if wrong := qualified_name(name):
         not_standard = FieldError.invalid(path, name, "must be a standard resource for quota")
         return problems(path, name, wrong) + ([] if "/" in name else [not_standard])
-    if "/" in name or name.startswith(("requests.hugepages-", "hugepages-")):
+    if "/" in name or _is_standard(name):
         return []
     errors: Errors = []
-    if name not in _STANDARD and name != "storage":
+    if name != "storage":
         errors.append(FieldError.invalid(path, name, "must be a standard resource type or fully qualified"))
-    if name not in _STANDARD:
-        errors.append(FieldError.invalid(path, name, "must be a standard resource for quota"))
-    return errors
+    return [*errors, FieldError.invalid(path, name, "must be a standard resource for quota")]

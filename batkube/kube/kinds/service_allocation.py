@@ -260,7 +260,7 @@ class _Ports:
     def _next(self) -> int:
         """Any port. A dry run takes none, and shows one that nobody can have."""
         if self._dry_run:
-            self._mine.append(max(self._mine, default=_FIRST_GUESS - 1) + 1)
+            self._mine.append(max(0, *self._mine) + 1 if self._mine else _FIRST_GUESS)
             return self._mine[-1]
         free = next((number for number in _NODE_PORTS if not self._refused(number)), None)
         if free is None:

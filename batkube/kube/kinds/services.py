@@ -71,11 +71,10 @@ class Services(Strategy):
         if ctx.subresource == "status":
             return [*errors, *_validate_status(new.get("status") or {}, spec, ctx)]
         errors += validate_changed_addresses(spec, before)
-        if spec["type"] == before["type"] == "LoadBalancer":
-            if spec.get("loadBalancerClass") != before.get("loadBalancerClass"):
-                why = "may not change once set"
-                errors.append(FieldError.invalid("spec.loadBalancerClass", spec.get("loadBalancerClass"), why))
-            errors += _validate_class(spec)
+        balancer, was = spec.get("loadBalancerClass"), before.get("loadBalancerClass")
+        if spec["type"] == before["type"] == "LoadBalancer" and balancer != was:
+            errors.append(FieldError.invalid("spec.loadBalancerClass", balancer, "may not change once set"))
+        errors += _validate_class(spec)  # and again with the rest, as the real server does
         checked = needs_health_check(spec) and needs_health_check(before)
         if checked and spec.get("healthCheckNodePort") != before.get("healthCheckNodePort"):
             errors.append(FieldError.forbidden("spec.healthCheckNodePort", "field is immutable"))

@@ -57,7 +57,8 @@ class StatefulSets(Workload):
             default_absent(claim_spec, volumeMode="Filesystem")
             for which in ("limits", "requests"):
                 round_up((claim_spec.get("resources") or {}).get(which))
-            claim["status"] = {"phase": "Pending"}
+            status = claim.setdefault("status", {})
+            status["phase"] = status.get("phase") or "Pending"
 
     def validate_spec(self, spec: JSON, comparing: bool) -> Errors:
         errors = self.validate_changeable(spec, comparing)
