@@ -15,6 +15,8 @@ JSON = dict[str, Any]
 NAMESPACES = ("default", "kube-node-lease", "kube-public", "kube-system")
 CLIENT_AUTHORITY = "extension-apiserver-authentication"
 """The config map that tells a server which delegates authentication how to read client certificates."""
+OLD_TOKENS = "kube-apiserver-legacy-service-account-token-tracking"
+"""The config map that says since when the use of service accounts' old, lasting tokens is noted."""
 
 
 def bootstrap(api: Api, authority: bytes | None = None) -> None:
@@ -30,6 +32,9 @@ def bootstrap(api: Api, authority: bytes | None = None) -> None:
     if api.store.get(config_maps.storage, "kube-system", CLIENT_AUTHORITY) is None:
         data = {"data": {"client-ca-file": authority.decode()}} if authority else {}
         create(api, config_maps, "kube-system", {"metadata": {"name": CLIENT_AUTHORITY}, **data})
+    if api.store.get(config_maps.storage, "kube-system", OLD_TOKENS) is None:
+        since = api.clock.seconds()[:10]
+        create(api, config_maps, "kube-system", {"metadata": {"name": OLD_TOKENS}, "data": {"since": since}})
     classes = api.registry.named("priorityclasses.scheduling.k8s.io")
     for name, value, what in (
         ("system-cluster-critical", 2_000_000_000, "cluster"),

@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from . import discovery, openapi
+from . import discovery, openapi, openapi_v2
 from .answers import Answer, answer_object, answer_text
+from .negotiation import Accepted
 from .options import Query
 from .resources import Registry
 from .status import ApiError, TextError
 
 JSON = dict[str, Any]
+
+_PRETTY = Accepted(pretty=True)  # as the real server writes this document, whoever asks
 
 HEALTH = frozenset(("healthz", "livez", "readyz"))
 HEALTH_CHECKS = frozenset(("ping", "log", "etcd", "poststarthook"))
@@ -36,7 +39,7 @@ class Documents:
             return answer_text(200, "ok")
         if first == "version" and len(parts) == 1:
             self._only_get(method)
-            return answer_object(200, version_info(self._version))
+            return answer_object(200, version_info(self._version), _PRETTY)
         if parts == [""]:
             self._only_get(method)
             return answer_object(200, {"paths": self._paths()})
@@ -47,6 +50,8 @@ class Documents:
             return discovery.answer(self._registry, parts, accept)
         if first == "openapi":
             self._only_get(method)
+            if parts == ["openapi", "v2"]:
+                return openapi_v2.answer(self._registry, accept)
             return openapi.answer(self._registry, parts, accept, query)
         raise TextError.page_not_found()
 
@@ -71,6 +76,10 @@ def version_info(version: str) -> JSON:
     return {
         "major": major,
         "minor": minor,
+        "emulationMajor": major,
+        "emulationMinor": minor,
+        "minCompatibilityMajor": major,
+        "minCompatibilityMinor": str(int(minor) - 1),
         "gitVersion": version,
         "gitCommit": "",
         "gitTreeState": "clean",

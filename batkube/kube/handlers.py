@@ -352,6 +352,12 @@ def _action(api: Api, request: Request, subresource: str) -> Answer:
     )
     if isinstance(result.body, str):
         return answer_text(result.code, result.body)
+    if accepted.form and result.body["kind"] == resource.kind_of(subresource):  # a Scale in a table
+        part_type = resource.of_subresource(subresource)
+        revision = int(result.body["metadata"]["resourceVersion"])
+        part_version = Version(part_type, (target.namespace, name), result.body, revision)
+        data = form_of(api, part_type, accepted, request.query).one(part_version)
+        return answer_bytes(result.code, data, accepted, request.warnings)
     return answer_object(result.code, result.body, accepted, request.warnings)
 
 

@@ -1,4 +1,4 @@
-"""The OpenAPI documents of the server: `/openapi/v3`, a document for each API version, and `/openapi/v2`.
+"""The OpenAPI documents of the server: `/openapi/v3`, a document for each API version (and `openapi_v2.py`).
 
 kubectl reads them before it creates or applies (does the server check fields itself?) and to explain kinds. The
 schemas are Kubernetes' own, packed in `schema/openapi.json.xz`; the paths follow from the resources that are served, so
@@ -19,15 +19,13 @@ from .api_types import type_of
 from .options import Query
 from .resources import Registry, ResourceType
 from .schema import read_bytes
-from .status import TextError
 
 JSON = dict[str, Any]
 
-_REFERENCE = "#/components/schemas/"
+REFERENCE = "#/components/schemas/"
 _GROUP_VERSION_KIND = "x-kubernetes-group-version-kind"
 _META = "io.k8s.apimachinery.pkg.apis.meta.v1"
-_PROTOBUF_V2 = "application/com.github.proto-openapi.spec.v2"
-_INFO = {"title": "Kubernetes", "version": "unversioned"}
+INFO = {"title": "Kubernetes", "version": "unversioned"}
 _BODY_TYPES = ("application/json", "application/yaml", "application/vnd.kubernetes.protobuf")
 _PATCH_TYPES = ("application/apply-patch+yaml", "application/json-patch+json", "application/merge-patch+json")
 _STRATEGIC = "application/strategic-merge-patch+json"
@@ -39,23 +37,19 @@ def answer(registry: Registry, parts: list[str], accept: str, query: Query) -> A
         result = answer_object(200, index(registry))
         result.content_type = b"text/plain; charset=utf-8"  # as the real server has it
         return result
-    if parts == ["openapi", "v2"] and _PROTOBUF_V2 not in accept:
-        return answer_object(200, swagger(registry))
     if parts[:2] == ["openapi", "v3"]:
-        for group, version in _versions(registry):
+        for group, version in versions(registry):
             if parts[2:] == _path(group, version).split("/"):
                 return answer_object(200, document(registry, group, version))
         if "/".join(parts[2:]) in _roots(registry):
-            return answer_object(200, {"openapi": "3.0.0", "info": _INFO, "paths": {}})
-    if parts[:2] == ["openapi", "v2"]:
-        raise TextError.page_not_found()  # as protobuf it is not offered; clients do without
+            return answer_object(200, {"openapi": "3.0.0", "info": INFO, "paths": {}})
     return Answer(404, b"", b"")
 
 
 def index(registry: Registry) -> JSON:
     """Which documents there are. The hash in a URL changes with the content, so that clients can keep it."""
     paths = {path: {"serverRelativeURL": f"/openapi/v3/{path}?hash={_hash(path)}"} for path in _roots(registry)}
-    for group, version in _versions(registry):
+    for group, version in versions(registry):
         path = _path(group, version)
         described = [
             [resource.plural, resource.kind, resource.verbs, list(resource.subresources), resource.schema]
@@ -71,7 +65,8 @@ def _roots(registry: Registry) -> list[str]:
     return ["version", "api", "apis", *(f"apis/{group}" for group in registry.groups() if group)]
 
 
-def _versions(registry: Registry) -> list[tuple[str, str]]:
+def versions(registry: Registry) -> list[tuple[str, str]]:
+    """Group and version of all that is served."""
     return [(group, version) for group in registry.groups() for version in registry.versions(group)]
 
 
@@ -108,7 +103,7 @@ def document(registry: Registry, group: str, version: str) -> JSON:
         _collect(name, schemas)
     return {
         "openapi": "3.0.0",
-        "info": _INFO,
+        "info": INFO,
         "paths": paths,
         "components": {"schemas": dict(sorted(schemas.items()))},
     }
@@ -149,7 +144,7 @@ def references(value: Any) -> list[str]:
     if isinstance(value, dict):
         reference = value.get("$ref")
         if isinstance(reference, str):
-            found.append(reference.removeprefix(_REFERENCE))
+            found.append(reference.removeprefix(REFERENCE))
         for item in value.values():
             found.extend(references(item))
     elif isinstance(value, list):
@@ -170,7 +165,7 @@ def _custom_schemas(resource: ResourceType, schemas: JSON) -> JSON:
     properties = {**(own.get("properties") or {}), **typed, "metadata": _described_reference(meta)}
     schema = {**own, "type": "object", "properties": properties, _GROUP_VERSION_KIND: [_kind(resource, resource.kind)]}
     name = _schema_name(resource, resource.kind)
-    items = {"type": "array", "items": {"$ref": _REFERENCE + name}}
+    items = {"type": "array", "items": {"$ref": REFERENCE + name}}
     its_list = {
         "description": f"{resource.list_kind} is a list of {resource.kind}",
         "type": "object",
@@ -182,7 +177,7 @@ def _custom_schemas(resource: ResourceType, schemas: JSON) -> JSON:
 
 
 def _described_reference(name: str) -> JSON:
-    return {"allOf": [{"$ref": _REFERENCE + name}], "default": {}}
+    return {"allOf": [{"$ref": REFERENCE + name}], "default": {}}
 
 
 def _kind(resource: ResourceType, kind: str) -> JSON:
@@ -245,28 +240,4 @@ def _operation(resource: ResourceType, verb: str) -> JSON | None:
 
 
 def _contents(schema: str, types: tuple[str, ...]) -> JSON:
-    return {name: {"schema": {"$ref": _REFERENCE + schema}} for name in types}
-
-
-def swagger(registry: Registry) -> JSON:
-    """`/openapi/v2`: the definitions of everything served, in the older form."""
-    schemas: JSON = {}
-    for group, version in _versions(registry):
-        schemas.update(document(registry, group, version)["components"]["schemas"])
-    definitions = {name: _older(schema) for name, schema in sorted(schemas.items())}
-    return {"swagger": "2.0", "info": _INFO, "paths": {}, "definitions": definitions}
-
-
-def _older(value: Any) -> Any:
-    """A schema in OpenAPI v2: references to definitions, none of them wrapped, no defaults."""
-    if isinstance(value, list):
-        return [_older(item) for item in value]
-    if not isinstance(value, dict):
-        return value
-    wrapped = value.get("allOf")
-    if isinstance(wrapped, list) and len(wrapped) == 1 and isinstance(wrapped[0], dict) and "$ref" in wrapped[0]:
-        value = {key: item for key, item in value.items() if key != "allOf"} | wrapped[0]
-    result = {key: _older(item) for key, item in value.items() if key != "default"}
-    if isinstance(result.get("$ref"), str):
-        result["$ref"] = result["$ref"].replace(_REFERENCE, "#/definitions/")
-    return result
+    return {name: {"schema": {"$ref": REFERENCE + schema}} for name in types}

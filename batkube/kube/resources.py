@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from types import MappingProxyType
 from typing import Any
@@ -99,6 +99,12 @@ class ResourceType:
         if found is None or not found.version:
             return self.api_version
         return f"{found.group}/{found.version}" if found.group else found.version
+
+    def of_subresource(self, name: str) -> ResourceType:
+        """The type of the objects that a subresource takes and answers."""
+        part = self.subresources[name]
+        group, version = (part.group, part.version) if part.version else (self.group, self.version)
+        return replace(self, group=group, version=version, kind=part.kind, list_kind="", custom=False)
 
     @property
     def empty_fields(self) -> JSON:

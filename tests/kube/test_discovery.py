@@ -7,7 +7,8 @@ from typing import Any
 import httpx
 import pytest
 
-from batkube.kube import openapi
+from batkube.kube import openapi, openapi_v2
+from batkube.kube.protobuf import wire
 from batkube.kube.resources import default_registry
 
 AGGREGATED = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,application/json"
@@ -111,6 +112,60 @@ async def test_openapi_v2_has_the_same_definitions(client: httpx.AsyncClient) ->
     assert spec["$ref"] == "#/definitions/io.k8s.api.core.v1.PodSpec"
 
 
+def fields(message: bytes) -> dict[int, list[Any]]:
+    """The fields of a protobuf message by their numbers; those of fixed size do not occur."""
+    found: dict[int, list[Any]] = {}
+    position = 0
+    while position < len(message):
+        tag, position = wire.read_varint(message, position, len(message))
+        if tag & 7 == wire.BYTES:
+            begin, position = wire.read_length(message, position, len(message))
+            found.setdefault(tag >> 3, []).append(message[begin:position])
+        else:
+            value, position = wire.read_varint(message, position, len(message))
+            found.setdefault(tag >> 3, []).append(value)
+    return found
+
+
+async def test_enumerations_say_their_values(client: httpx.AsyncClient) -> None:
+    schemas = (await read(client, "/openapi/v3/api/v1"))["components"]["schemas"]
+    effect = schemas["io.k8s.api.core.v1.Toleration"]["properties"]["effect"]
+    assert effect["enum"] == ["NoExecute", "NoSchedule", "PreferNoSchedule"]
+    assert 'Possible enum values:\n - `"NoExecute"` Evict any already-running pods' in effect["description"]
+    modes = schemas["io.k8s.api.core.v1.PersistentVolumeClaimSpec"]["properties"]["accessModes"]
+    assert modes["items"]["enum"] == ["ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", "ReadWriteOncePod"]
+
+
+@pytest.mark.parametrize("separator", ["@", "."])
+async def test_openapi_v2_in_the_encoding_that_kubectl_wants(client: httpx.AsyncClient, separator: str) -> None:
+    asked = f"application/com.github.proto-openapi.spec.v2{separator}v1.0+protobuf"
+    answer = await client.get("/openapi/v2", headers={"Accept": asked})
+    assert answer.headers["content-type"] == "application/com.github.proto-openapi.spec.v2.v1.0+protobuf"
+    document = fields(answer.content)
+    assert document[1] == [b"2.0"]
+    definitions = {fields(named)[1][0].decode(): fields(named)[2][0] for named in fields(document[9][0])[1]}
+    assert sorted(definitions) == sorted((await read(client, "/openapi/v2"))["definitions"])
+    taint = fields(definitions["io.k8s.api.core.v1.Taint"])
+    assert taint[19] == [b"key", b"effect"]
+    assert fields(taint[22][0])[1] == [b"object"]
+    properties = {fields(named)[1][0]: fields(fields(named)[2][0]) for named in fields(taint[25][0])[1]}
+    assert sorted(properties) == [b"effect", b"key", b"timeAdded", b"value"]
+    assert [fields(value)[2] for value in properties[b"effect"][20]] == [
+        [b'"NoExecute"\n'],
+        [b'"NoSchedule"\n'],
+        [b'"PreferNoSchedule"\n'],
+    ]
+    pod = fields(definitions["io.k8s.api.core.v1.Pod"])
+    assert [fields(extension)[1] for extension in pod[31]] == [[b"x-kubernetes-group-version-kind"]]
+    assert fields(fields(pod[31][0])[2][0])[2] == [b'[{"group":"","kind":"Pod","version":"v1"}]\n']
+    assert (await client.get("/openapi/v2", headers={"Accept": "text/html"})).status_code == 406
+
+
+def test_a_property_may_be_named_as_a_keyword_is() -> None:
+    definitions = openapi_v2.swagger(default_registry())["definitions"]
+    assert "default" in definitions["io.k8s.api.core.v1.LimitRangeItem"]["properties"]
+
+
 @pytest.mark.parametrize("path", ["/openapi/v3/apis/example.com/v1", "/openapi/v4", "/openapi"])
 async def test_there_are_no_other_documents(client: httpx.AsyncClient, path: str) -> None:
     assert (await client.get(path)).status_code == 404
@@ -132,3 +187,10 @@ def test_every_kind_that_is_shown_has_a_schema_whose_references_lead_somewhere(v
             assert {resource.kind for resource in registry.resources(group, its_version)} <= kinds
             for schema in schemas.values():
                 assert all(name in schemas for name in openapi.references(schema))
+
+
+async def test_the_version_says_what_it_emulates(client: httpx.AsyncClient) -> None:
+    answer = await client.get("/version")
+    assert answer.text.startswith('{\n  "major": "1",\n  "minor": "36",\n')  # clients cut lines out of it
+    version = answer.json()
+    assert (version["emulationMinor"], version["minCompatibilityMinor"]) == ("36", "35")

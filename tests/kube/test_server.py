@@ -69,7 +69,7 @@ async def test_what_happened_is_counted(server: ApiServer, client: httpx.AsyncCl
     await client.get(CONFIGMAPS)
     assert server.requests["create", "configmaps"] == 1
     assert server.requests["list", "configmaps"] == 1
-    assert server.writes["ADDED", "configmaps"] == 2  # the cluster has one of its own
+    assert server.writes["ADDED", "configmaps"] == 3  # the cluster has two of its own
 
 
 async def test_a_subscriber_hears_requests_and_own_calls_alike(server: ApiServer, client: httpx.AsyncClient) -> None:

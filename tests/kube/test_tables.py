@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import httpx
 import pytest
 
 from batkube.kube.jsonpath import JSONPathError, find
@@ -220,3 +221,18 @@ def test_json_paths() -> None:
     assert find(".missing.path", obj) == []
     with pytest.raises(JSONPathError, match="not understood"):
         find(".a[", obj)
+
+
+async def test_a_scale_has_a_table_of_its_own(client: httpx.AsyncClient) -> None:
+    template = {"metadata": {"labels": {"a": "b"}}, "spec": {"containers": [{"name": "c", "image": "i"}]}}
+    spec = {"replicas": 3, "selector": {"matchLabels": {"a": "b"}}, "template": template}
+    deployments = "/apis/apps/v1/namespaces/default/deployments"
+    made = await client.post(deployments, json={"metadata": {"name": "web"}, "spec": spec})
+    assert made.status_code == 201
+    asked = {"Accept": "application/json;as=Table;v=v1;g=meta.k8s.io"}
+    content = (await client.get(f"{deployments}/web/scale", headers=asked)).json()
+    assert [column["name"] for column in content["columnDefinitions"]] == ["Name", "Desired", "Available", "Age"]
+    assert content["metadata"] == {"resourceVersion": made.json()["metadata"]["resourceVersion"]}
+    (row,) = content["rows"]
+    assert row["cells"][:3] == ["web", 3, 0]
+    assert (row["object"]["kind"], row["object"]["metadata"]["name"]) == ("PartialObjectMetadata", "web")

@@ -3,12 +3,16 @@ each verb.
 
 Source: `api/openapi-spec/v3/*.json` of the module k8s.io/kubernetes. There each API version's document repeats the
 schemas it shares with others; here each is kept once. Paths are left out: they follow from resources.json.
+
+Those documents leave out the values of enumerations, which a server does tell (feature gate OpenAPIEnums): they come
+from `pkg/generated/openapi/zz_generated.openapi.go`, with the descriptions that explain them.
 """
 
 from __future__ import annotations
 
 import json
 import lzma
+import re
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -27,9 +31,11 @@ def generate(modules: Iterable[Path], target: Path) -> None:
         core = json.loads((folder / "api__v1_openapi.json").read_text())
         if not parameters:
             parameters = _parameters(core["paths"])
+        values = _enumerations((module / "pkg/generated/openapi/zz_generated.openapi.go").read_text())
         for document in (core, *(json.loads(file.read_text()) for file in sorted(folder.glob("*.json")))):
             for name, schema in document.get("components", {}).get("schemas", {}).items():
-                schemas.setdefault(name, schema)
+                if name not in schemas:
+                    schemas[name] = _with_values(schema, values.get(_short(name), {}))
     content = json.dumps({"parameters": parameters, "schemas": schemas}, sort_keys=True, separators=(",", ":"))
     target.write_bytes(lzma.compress(content.encode(), preset=9))
 
@@ -46,3 +52,51 @@ def _parameters(paths: JSON) -> JSON:
         "update": one["put"],
     }
     return {verb: operation["parameters"] for verb, operation in operations.items()}
+
+
+# How deep the generated code has a type's properties, what is said of them, and of the items of those that are lists.
+_TYPE = re.compile(r"^func schema_(\w+)\(ref ")
+_PROPERTY = re.compile(r'^\t{5}"([^"]+)": \{$')
+_DESCRIPTION = re.compile(r'^\t{7}Description: +(".*"),$')
+_ENUM = re.compile(r"^(\t{7}|\t{10})Enum: +\[\]interface\{\}\{(.*)\},$")
+
+
+def _enumerations(code: str) -> dict[str, dict[str, JSON]]:
+    """By type (`core_v1_Toleration`) and property: the description, the values, and whether these are those of what it
+    holds (`deep`).
+    """
+    found: dict[str, dict[str, JSON]] = {}
+    its_type = its_property = description = ""
+    for line in code.splitlines():
+        if match := _TYPE.match(line):
+            its_type, its_property = "_".join(match[1].rsplit("_", 3)[-3:]), ""
+        elif match := _PROPERTY.match(line):
+            its_property, description = match[1], ""
+        elif match := _DESCRIPTION.match(line):
+            description = json.loads(match[1])
+        elif its_property and (match := _ENUM.match(line)):
+            values = json.loads(f"[{match[2]}]")
+            its = {"description": description, "values": values, "deep": len(match[1]) > 7}
+            found.setdefault(its_type, {})[its_property] = its
+    return found
+
+
+def _short(name: str) -> str:
+    """`core_v1_Toleration` of `io.k8s.api.core.v1.Toleration`."""
+    return "_".join(name.rsplit(".", 3)[-3:])
+
+
+def _with_values(schema: JSON, values: dict[str, JSON]) -> JSON:
+    """The schema with what is said of its properties' values."""
+    properties = dict(schema.get("properties") or {})
+    for name, told in values.items():
+        its = properties.get(name)
+        if its is None:
+            continue
+        its = properties[name] = {**its, "description": told["description"]}
+        if told["deep"]:
+            part = "items" if "items" in its else "additionalProperties"
+            its[part] = {**its[part], "enum": told["values"]}
+        else:
+            its["enum"] = told["values"]
+    return {**schema, "properties": properties} if values else schema

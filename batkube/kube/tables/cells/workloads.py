@@ -190,6 +190,10 @@ def _metrics(wanted: Any, measured: Any) -> str:
     return f"{shown} + {len(texts) - 2} more..." if len(texts) > 2 else shown
 
 
+def scale(obj: JSON, ages: Ages) -> list[Any]:
+    return [name(obj), spec(obj).get("replicas", 0), status(obj).get("replicas", 0), age(obj, ages)]
+
+
 CELLS: dict[str, Cells] = {
     "ControllerRevision": controller_revision,
     "CronJob": cron_job,
@@ -199,5 +203,6 @@ CELLS: dict[str, Cells] = {
     "Job": job,
     "ReplicaSet": replica_set,
     "ReplicationController": replication_controller,
+    "Scale": scale,
     "StatefulSet": stateful_set,
 }

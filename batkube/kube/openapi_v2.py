@@ -1,0 +1,183 @@
+"""The older OpenAPI document, `/openapi/v2`: all definitions in one, as JSON or in the protobuf encoding of gnostic.
+
+kubectl asks for it, as protobuf alone, where the newer documents do not know a kind: a List, or one that is not served.
+Paths are left out: clients that choose by paths read the newer documents.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import orjson
+
+from . import openapi
+from .answers import Answer, answer_object
+from .negotiation import parse_accept
+from .openapi import INFO, REFERENCE
+from .protobuf.wire import BYTES, FIXED64, VARINT, varint
+from .resources import Registry
+
+JSON = dict[str, Any]
+
+_PROTOBUF = "application/com.github.proto-openapi.spec.v2.v1.0+protobuf"
+_OFFERED = {
+    "application/json": False,
+    _PROTOBUF: True,
+    "application/com.github.proto-openapi.spec.v2@v1.0+protobuf": True,  # as older clients, and kubectl, write it
+    "application/*": False,
+    "*/*": False,
+}
+"""What is asked for, and whether the answer is protobuf (`k8s.io/kube-openapi/pkg/handler`)."""
+
+
+def answer(registry: Registry, accept: str) -> Answer:
+    """The answer to a GET of `/openapi/v2`. 406 where neither form is wanted."""
+    for clause in parse_accept(accept or "*/*"):
+        protobuf = _OFFERED.get(clause.media_type)
+        if protobuf is None:
+            continue
+        document = swagger(registry)
+        if not protobuf:
+            return answer_object(200, document)
+        return Answer(200, encode(document), _PROTOBUF.encode())
+    return Answer(406, b"", b"")
+
+
+def swagger(registry: Registry) -> JSON:
+    """The definitions of everything served."""
+    schemas: JSON = {}
+    for group, version in openapi.versions(registry):
+        schemas.update(openapi.document(registry, group, version)["components"]["schemas"])
+    definitions = {name: _older(schema) for name, schema in sorted(schemas.items())}
+    return {"swagger": "2.0", "info": INFO, "paths": {}, "definitions": definitions}
+
+
+def _older(schema: JSON) -> JSON:
+    """A schema in OpenAPI v2: references to definitions, none of them wrapped; one type; no defaults."""
+    wrapped = schema.get("allOf")
+    if isinstance(wrapped, list) and len(wrapped) == 1 and "$ref" in wrapped[0]:
+        schema = {key: item for key, item in schema.items() if key != "allOf"} | wrapped[0]
+    if "oneOf" in schema and "type" not in schema:  # quantities, and what is a number or a text
+        schema = {**schema, "type": "string"}
+    result: JSON = {}
+    for key, item in schema.items():
+        if key in ("default", "nullable", "oneOf", "anyOf", "not"):
+            continue
+        if key == "properties":
+            result[key] = {name: _older(part) for name, part in item.items()}
+        elif key in ("items", "additionalProperties") and isinstance(item, dict):
+            result[key] = _older(item)
+        elif key == "allOf":
+            result[key] = [_older(part) for part in item]
+        elif key == "$ref":
+            result[key] = item.replace(REFERENCE, "#/definitions/")
+        else:
+            result[key] = item
+    return result
+
+
+# -- protobuf: `openapiv2/OpenAPIv2.proto` of github.com/google/gnostic-models
+
+
+def encode(document: JSON) -> bytes:
+    """The message Document."""
+    info = b"".join((_text(1, document["info"]["title"]), _text(2, document["info"]["version"])))
+    definitions = _named_schemas(document["definitions"])
+    return b"".join((_text(1, document["swagger"]), _bytes(2, info), _bytes(8, b""), _bytes(9, definitions)))
+
+
+def _named_schemas(schemas: JSON) -> bytes:
+    """The messages Definitions and Properties."""
+    return b"".join(_bytes(1, _text(1, name) + _bytes(2, _schema(schema))) for name, schema in schemas.items())
+
+
+def _schema(schema: JSON) -> bytes:
+    """The message Schema."""
+    out = []
+    extensions = []
+    for key, value in schema.items():
+        if key in _FIELDS:
+            number, write = _FIELDS[key]
+            out.append(write(number, value))
+        elif key.startswith("x-"):
+            extensions.append(_bytes(31, _text(1, key) + _bytes(2, _any(value))))
+    return b"".join((*out, *extensions))
+
+
+def _bytes(number: int, value: bytes) -> bytes:
+    return varint(number << 3 | BYTES) + varint(len(value)) + value
+
+
+def _text(number: int, value: str) -> bytes:
+    return _bytes(number, value.encode())
+
+
+def _int(number: int, value: int) -> bytes:
+    return varint(number << 3 | VARINT) + varint(int(value))
+
+
+def _double(number: int, value: float) -> bytes:
+    return varint(number << 3 | FIXED64) + struct.pack("<d", value)
+
+
+def _any(value: Any) -> bytes:
+    """The message Any, which has a value as YAML: JSON is that too."""
+    return _bytes(2, orjson.dumps(value) + b"\n")
+
+
+def _texts(number: int, values: Iterable[str]) -> bytes:
+    return b"".join(_text(number, value) for value in values)
+
+
+def _enum(number: int, values: Iterable[Any]) -> bytes:
+    return b"".join(_bytes(number, _any(value)) for value in values)
+
+
+def _additional(number: int, value: bool | JSON) -> bytes:
+    return _bytes(number, _int(2, value) if isinstance(value, bool) else _bytes(1, _schema(value)))
+
+
+def _types(number: int, value: str | list[str]) -> bytes:
+    return _bytes(number, _texts(1, [value] if isinstance(value, str) else value))
+
+
+def _items(number: int, value: JSON) -> bytes:
+    return _bytes(number, _bytes(1, _schema(value)))
+
+
+def _schemas(number: int, values: Iterable[JSON]) -> bytes:
+    return b"".join(_bytes(number, _schema(value)) for value in values)
+
+
+def _properties(number: int, value: JSON) -> bytes:
+    return _bytes(number, _named_schemas(value))
+
+
+_FIELDS: dict[str, tuple[int, Callable[[int, Any], bytes]]] = {
+    "$ref": (1, _text),
+    "format": (2, _text),
+    "title": (3, _text),
+    "description": (4, _text),
+    "multipleOf": (6, _double),
+    "maximum": (7, _double),
+    "exclusiveMaximum": (8, _int),
+    "minimum": (9, _double),
+    "exclusiveMinimum": (10, _int),
+    "maxLength": (11, _int),
+    "minLength": (12, _int),
+    "pattern": (13, _text),
+    "maxItems": (14, _int),
+    "minItems": (15, _int),
+    "uniqueItems": (16, _int),
+    "maxProperties": (17, _int),
+    "minProperties": (18, _int),
+    "required": (19, _texts),
+    "enum": (20, _enum),
+    "additionalProperties": (21, _additional),
+    "type": (22, _types),
+    "items": (23, _items),
+    "allOf": (24, _schemas),
+    "properties": (25, _properties),
+}
