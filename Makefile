@@ -81,10 +81,11 @@ clean:  ## Remove what was made here (not the programs in the cache)
 
 # --- Go -------------------------------------------------------------------------------------------
 
-TOOLS := kube-scheduler-1.36.3 kubectl-1.36.3 kube-scheduler-1.34.3
+TOOLS := kube-scheduler-1.36.3 kubectl-1.36.3 kubectl-1.34.3 kube-scheduler-1.34.3 \
+	kube-controller-manager-1.36.3 go-clients-1.36.3
 CONTROL_PLANE := kube-scheduler-1.36.3 kube-apiserver-1.36.3 etcd-3.6.16
 
-MORE := kube-scheduler-1.35.4 kube-scheduler-1.37.2 kubectl-1.34.3
+MORE := kube-scheduler-1.35.4 kube-scheduler-1.37.2
 PROGRAMS := $(sort $(TOOLS) $(CONTROL_PLANE) $(MORE))
 
 .PHONY: try-tools $(PROGRAMS)
@@ -107,6 +108,8 @@ kube-scheduler-1.35.4: MODULE = tests/schedulers/kube-scheduler/v1.35.mod
 kube-scheduler-1.37.2: MODULE = tests/schedulers/kube-scheduler/v1.37.mod
 kubectl-1.36.3: MODULE = tests/clients/kubectl/go.mod
 kubectl-1.34.3: MODULE = tests/clients/kubectl/v1.34.mod
+kube-controller-manager-1.36.3: MODULE = tests/controllers/kube-controller-manager/go.mod
+go-clients-1.36.3: MODULE = tests/clients/go/go.mod
 kube-apiserver-1.36.3: MODULE = benchmarks/control-plane/kube-apiserver/go.mod
 etcd-3.6.16: MODULE = benchmarks/control-plane/etcd/go.mod
 
@@ -118,7 +121,7 @@ $(PROGRAMS): LDFLAGS = -s -w $(foreach package,client-go/pkg component-base,$(fo
 	gitMajor=$(word 1,$(subst ., ,$(VERSION))) gitMinor=$(word 2,$(subst ., ,$(VERSION))), \
 	-X k8s.io/$(package)/version.$(pair)))
 $(PROGRAMS):
-	@sources=$$(echo '$(LDFLAGS)' | cat $(FOLDER)main.go $(MODULE) $(MODULE:.mod=.sum) - | cksum); \
+	@sources=$$(echo '$(LDFLAGS)' | cat $(FOLDER)*.go $(MODULE) $(MODULE:.mod=.sum) - | cksum); \
 	if [ ! -x $(BIN)/$@ ] || [ "$$(cat $(BIN)/.$@.sources 2>&1)" != "$$sources" ]; then \
 		echo "building $(BIN)/$@: some minutes the first time"; \
 		mkdir -p $(BIN) && (cd $(FOLDER) && CGO_ENABLED=0 GOWORK=off nice $(GO) build -trimpath \

@@ -6,7 +6,7 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 ROOT = Path(__file__).parents[2]
 TOKEN = "conformance"
@@ -18,13 +18,24 @@ class Server(NamedTuple):
     url: str
     token: str
 
+    def kubeconfig(self) -> dict[str, Any]:
+        """What clients need to come in, where they send a token at all: over TLS."""
+        return {
+            "apiVersion": "v1",
+            "kind": "Config",
+            "clusters": [{"name": "test", "cluster": {"server": self.url, "insecure-skip-tls-verify": True}}],
+            "users": [{"name": "admin", "user": {"token": self.token}}],
+            "contexts": [{"name": "test", "context": {"cluster": "test", "user": "admin"}}],
+            "current-context": "test",
+        }
+
 
 @contextmanager
-def batkube(*options: str) -> Iterator[Server]:
+def batkube(*options: str, tls: bool = False) -> Iterator[Server]:
     """`batkube serve --api-only`, and the options. RuntimeError where it does not start."""
     with tempfile.TemporaryDirectory() as out:
         words = [sys.executable, "-m", "batkube", "serve", "--api-only", "--port", "0", "--out", out]
-        words += ["--insecure", "--token", TOKEN, *options]
+        words += ["--token", TOKEN, *([] if tls else ["--insecure"]), *options]
         with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as process:
             try:
                 assert process.stdout is not None

@@ -1,0 +1,19 @@
+"""kubectl of two minors against `batkube serve --api-only`: what people type at a cluster, and what they read."""
+
+import pytest
+
+from ..conformance.servers import batkube
+from ..conftest import BuiltTool
+from .sessions import VERSIONS, names, played, recorded
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+@pytest.mark.parametrize("name", names())
+def test_session(name: str, version: str, built_tool: BuiltTool) -> None:
+    """Each command prints what it printed with kube-apiserver."""
+    kubectl = built_tool(f"kubectl-{version}")
+    session = recorded(name, version)
+    with batkube(tls=True) as server:
+        now = played(session, server, kubectl)
+    for was, got in zip(session.steps, now.steps, strict=True):
+        assert (got.command, got.output) == (was.command, was.output)
