@@ -1,0 +1,138 @@
+"""The real kube-controller-manager and kube-scheduler beside `batkube serve --api-only`, and a kubelet's part."""
+
+from __future__ import annotations
+
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any, TypeVar
+
+import httpx
+import pytest
+import yaml
+
+from ..conformance.servers import Server, batkube
+from ..conftest import BuiltTool
+
+JSON = dict[str, Any]
+T = TypeVar("T")
+
+PATIENCE = 60.0
+"""Seconds within which controllers must have done their work, however busy the machine is."""
+
+
+class Cluster:
+    """A server with controllers. Each test has a namespace of its own."""
+
+    def __init__(self, server: Server, namespace: str) -> None:
+        headers = {"Authorization": f"Bearer {server.token}"}
+        self._http = httpx.Client(base_url=server.url, headers=headers, verify=False, timeout=30, trust_env=False)
+        self.namespace = namespace
+
+    def path(self, resource: str, name: str = "") -> str:
+        """Of a resource as `batch/v1/jobs`; of the core group `v1/pods`."""
+        version, _, plural = resource.rpartition("/")
+        root = f"/apis/{version}" if "/" in version else f"/api/{version}"
+        return f"{root}/namespaces/{self.namespace}/{plural}" + (f"/{name}" if name else "")
+
+    def send(self, method: str, path: str, body: object = None, kind: str = "application/json") -> JSON:
+        answer = self._http.request(method, path, json=body, headers={"Content-Type": kind})
+        assert answer.is_success, f"{method} {path}: {answer.text}"
+        found: JSON = answer.json()
+        return found
+
+    def create(self, resource: str, body: JSON) -> JSON:
+        return self.send("POST", self.path(resource), body)
+
+    def get(self, resource: str, name: str) -> JSON:
+        return self.send("GET", self.path(resource, name))
+
+    def list(self, resource: str, selector: str = "") -> list[JSON]:
+        items: list[JSON] = self.send("GET", f"{self.path(resource)}?labelSelector={selector}")["items"]
+        return items
+
+    def patch(self, path: str, body: JSON) -> JSON:
+        return self.send("PATCH", path, body, "application/merge-patch+json")
+
+    def delete(self, resource: str, name: str, propagation: str = "Background") -> None:
+        self.send("DELETE", self.path(resource, name), {"propagationPolicy": propagation})
+
+    def gone(self, path: str) -> bool:
+        return self._http.get(path).status_code == 404
+
+    def node(self, name: str) -> None:
+        """A node of four cores whose kubelet says that it is ready."""
+        resources = {"cpu": "4", "memory": "8Gi", "pods": "110"}
+        ready = {"type": "Ready", "status": "True", "reason": "KubeletReady"}
+        status = {"capacity": resources, "allocatable": resources, "conditions": [ready]}
+        labels = {"kubernetes.io/hostname": name}
+        self.send("POST", "/api/v1/nodes", {"metadata": {"name": name, "labels": labels}, "status": status})
+
+    def heartbeat(self, name: str) -> None:
+        """What the kubelet says again and again."""
+        now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+        ready = {"type": "Ready", "status": "True", "reason": "KubeletReady", "lastHeartbeatTime": now}
+        self.patch(f"/api/v1/nodes/{name}/status", {"status": {"conditions": [ready]}})
+
+    def pod_status(self, pod: JSON, **status: Any) -> None:
+        """What the kubelet says of a pod."""
+        self.patch(self.path("v1/pods", pod["metadata"]["name"]) + "/status", {"status": status})
+
+    def run_pods(self, selector: str) -> None:
+        """All these pods are running and ready."""
+        ready = {"type": "Ready", "status": "True", "lastTransitionTime": "2026-01-01T00:00:00Z"}
+        for pod in self.list("v1/pods", selector):
+            self.pod_status(pod, phase="Running", conditions=[ready])
+
+    def close(self) -> None:
+        self._http.close()
+
+
+def until(what: str, found: Callable[[], T]) -> T:
+    """Wait for what controllers bring about; the value that is true at last."""
+    end = time.monotonic() + PATIENCE
+    while not (value := found()):
+        assert time.monotonic() < end, f"it never came to this: {what}"
+        time.sleep(0.05)
+    return value
+
+
+@contextmanager
+def running(command: list[str], log: Path) -> Iterator[None]:
+    with log.open("w") as output, subprocess.Popen(command, stdout=output, stderr=output) as process:
+        try:
+            yield
+            assert process.poll() is None, f"{command[0]} ended: {log.read_text()[-2000:]}"
+        finally:
+            process.terminate()
+
+
+@pytest.fixture(scope="module")
+def control_plane(built_tool: BuiltTool, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """Both programs at work. A node is lost after four seconds without a word of its kubelet."""
+    programs = [built_tool("kube-controller-manager-1.36.3"), built_tool("kube-scheduler-1.36.3")]
+    folder = tmp_path_factory.mktemp("control-plane")
+    access, key = folder / "kubeconfig", folder / "service-account.key"
+    subprocess.run(["openssl", "genrsa", "-out", str(key), "2048"], check=True, capture_output=True)
+    common = [f"--kubeconfig={access}", "--leader-elect=false", "--secure-port=0"]
+    common += ["--kube-api-qps=500", "--kube-api-burst=500"]
+    manager = [f"--service-account-private-key-file={key}", f"--flex-volume-plugin-dir={folder}"]
+    manager += ["--node-monitor-period=1s", "--node-monitor-grace-period=4s"]
+    with ExitStack() as stack:
+        server = stack.enter_context(batkube(tls=True))
+        access.write_text(yaml.safe_dump(server.kubeconfig()))
+        for program, options in zip(programs, (manager, []), strict=True):
+            log = folder / f"{program.name}.log"
+            stack.enter_context(running([str(program), *common, *options], log))
+        yield server
+
+
+@pytest.fixture
+def cluster(control_plane: Server, request: pytest.FixtureRequest) -> Iterator[Cluster]:
+    name = request.node.name.replace("_", "-")[:60].strip("-")
+    cluster = Cluster(control_plane, name)
+    cluster.send("POST", "/api/v1/namespaces", {"metadata": {"name": name}})
+    yield cluster
+    cluster.close()
