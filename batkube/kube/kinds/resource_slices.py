@@ -179,7 +179,7 @@ def _validate_where(spec: JSON, fields: tuple[str, ...], path: str, one_of: str,
         value = spec.get(field)
         if field not in spec:
             continue
-        if value:
+        if value or (field == "nodeSelector" and value is not None):
             chosen.append(f"`{field}`")
         if field == "nodeName":
             if value:

@@ -126,7 +126,8 @@ def _same_nodes(new: JSON | None, old: JSON) -> bool:
             if len(requirements) != len(earlier):
                 return False
             for requirement, one in zip(requirements, earlier, strict=True):
-                if requirement not in (one, {**one, "key": _STABLE_LABELS.get(one.get("key", ""))}):
+                stable = {**one, "key": _STABLE_LABELS.get(one.get("key", ""), "")}
+                if requirement != one and {"key": "", **requirement} != stable:
                     return False
     return True
 
