@@ -12,7 +12,7 @@ from ..strategy import Context, Strategy
 from .pod_templates import validate_lasting, validate_selected, validate_template, warn_of_template
 from .resource_lists import round_up
 from .scheduling_validation import may_compare
-from .volume_claims import validate_claim_spec
+from .volume_claims import claim_warnings, validate_claim_spec
 from .workloads import REPLICAS, Workload, default_absent, validate_negatives
 
 JSON = dict[str, Any]
@@ -115,6 +115,10 @@ class StatefulSets(Workload):
     def warn(self, new: JSON, old: JSON | None, ctx: Context) -> None:
         if old is None or new["metadata"].get("generation") != old["metadata"].get("generation"):
             warn_of_template(new["spec"]["template"], "spec.template", ctx)
+        for index, claim in enumerate(new["spec"].get("volumeClaimTemplates") or ()):
+            # The real server's paths differ between the two.
+            path = f"spec.volumeClaimTemplates[{index}]" + (".Spec" if old is not None else "")
+            ctx.warnings.extend(claim_warnings(claim["spec"], path))
         if new["spec"]["revisionHistoryLimit"] < 0:
             ctx.warnings.append(
                 "spec.revisionHistoryLimit: a negative value retains all historical revisions; a value >= 0 is "

@@ -73,12 +73,19 @@ def _warned(obj: JSON, ctx: Context, errors: Errors) -> Errors:
     if _CLASS_ANNOTATION in (obj["metadata"].get("annotations") or {}):
         why = 'deprecated since v1.8; use "storageClassName" attribute instead'
         ctx.warnings.append(f"metadata.annotations[{_CLASS_ANNOTATION}]: {why}")
-    for field in ("requests", "limits"):
-        amount = ((obj["spec"].get("resources") or {}).get(field) or {}).get("storage")
-        if amount is not None and Quantity.parse(amount).value.denominator != 1:
-            at = f"spec.resources.{field}[storage]"
-            ctx.warnings.append(f'{at}: fractional byte value "{amount}" is invalid, must be an integer')
+    ctx.warnings.extend(claim_warnings(obj["spec"], "spec"))
     return errors
+
+
+def claim_warnings(spec: JSON, path: str) -> list[str]:
+    """What the author of a claim, or of a template of claims, is warned of: bytes come whole."""
+    warnings = []
+    for field in ("requests", "limits"):
+        amount = ((spec.get("resources") or {}).get(field) or {}).get("storage")
+        if amount is not None and Quantity.parse(amount).value.denominator != 1:
+            at = f"{path}.resources.{field}[storage]"
+            warnings.append(f'{at}: fractional byte value "{amount}" is invalid, must be an integer')
+    return warnings
 
 
 def _validate_status(status: JSON) -> Errors:
