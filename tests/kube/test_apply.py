@@ -95,3 +95,36 @@ async def test_an_unknown_field_is_refused(client: httpx.AsyncClient) -> None:
     answer = await client.patch(f"{CONFIGMAPS}/a", json=body, params={"fieldManager": "one"}, headers=YAML)
     assert answer.status_code == 500
     assert "colour" in answer.json()["message"]
+
+
+async def test_who_is_there_need_not_be_named(client: httpx.AsyncClient) -> None:
+    nameless = {"apiVersion": "v1", "kind": "ConfigMap", "data": {"y": "1"}}
+    params = {"fieldManager": "two"}
+    refused = await client.patch(f"{CONFIGMAPS}/a", json=nameless, params=params, headers=YAML)
+    assert (refused.status_code, refused.json()["message"]) == (400, "name must be provided")
+    await apply(client, "one", {"x": "1"})
+    answer = await client.patch(f"{CONFIGMAPS}/a", json=nameless, params=params, headers=YAML)
+    assert answer.json()["data"] == {"x": "1", "y": "1"}
+
+
+async def test_null_is_a_value_that_others_may_hold_against(client: httpx.AsyncClient) -> None:
+    await apply(client, "one", {"x": "1"})
+    body: dict[str, Any] = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}, "data": {"x": None}}
+    refused = await client.patch(f"{CONFIGMAPS}/a", json=body, params={"fieldManager": "two"}, headers=YAML)
+    assert (refused.status_code, refused.json()["details"]["causes"][0]["field"]) == (409, ".data.x")
+    forced = {"fieldManager": "two", "force": "true"}
+    answer = await client.patch(f"{CONFIGMAPS}/a", json=body, params=forced, headers=YAML)
+    assert answer.json().get("data", {}).get("x", "") == ""
+
+
+async def test_an_item_that_nobody_can_tell_from_others_is_refused(client: httpx.AsyncClient) -> None:
+    accounts = "/api/v1/namespaces/default/serviceaccounts/default"
+    cases: list[tuple[list[Any], str]] = [
+        ([{}], "element 0: associative list with keys has an element that omits all key fields"),
+        ([{"name": "a"}, {"name": "a"}], "duplicate entries for key"),
+    ]
+    for secrets, why in cases:
+        body = {"apiVersion": "v1", "kind": "ServiceAccount", "secrets": secrets}
+        answer = await client.patch(accounts, json=body, params={"fieldManager": "one"}, headers=YAML)
+        assert answer.status_code == 500
+        assert why in answer.json()["message"]

@@ -60,7 +60,7 @@ def fields_of(its: Type, value: Any) -> set[Path]:
 
     def walk(its: Type, value: Any, path: Path) -> None:
         if not granular(its, value) or not value:
-            if path and value != []:  # who applies no items owns nothing
+            if path and not (granular(its, value) and value == []):  # who applies no items owns nothing
                 found.add(path)
             return
         if its is UNTYPED and path:
@@ -152,12 +152,3 @@ def without(its: Type, value: Any, doomed: set[Path], kept: set[Path], path: Pat
     if its.shape == FIELDS:
         return {element[2:]: item for element, item in left.items()}
     return list(left.values())
-
-
-def no_nulls(value: Any) -> Any:
-    """Without fields that are null: to an applier they are as good as absent."""
-    if isinstance(value, dict):
-        return {name: no_nulls(item) for name, item in value.items() if item is not None}
-    if isinstance(value, list):
-        return [no_nulls(item) for item in value]
-    return value

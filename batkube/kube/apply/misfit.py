@@ -9,8 +9,7 @@ from typing import Any
 from .. import api_types
 from . import fields as paths
 from .fields import Path
-from .merge import DuplicateKey, elements, granular
-from .types import KEYED, Type
+from .types import KEYED, SET, Type
 
 JSON = dict[str, Any]
 
@@ -44,7 +43,9 @@ def _of_struct(type_name: str, its: Type, value: Any, path: Path) -> Iterator[st
 
 
 def _fields(type_name: str) -> dict[str, api_types.Field]:
-    fields = {}
+    fields: dict[str, api_types.Field] = {}
+    if not api_types.has_type(type_name):
+        return fields
     for field in api_types.fields_of(type_name):
         fields.update(_fields(field.type) if field.inline else {field.name: field})
     return fields
@@ -61,15 +62,51 @@ def _of_field(field: api_types.Field, its: Type, value: Any, path: Path) -> Iter
             yield from _of_value(field.type, its.child(name), item, (*path, paths.field(name)))
     elif not isinstance(value, list):
         yield f"{paths.shown(path)}: expected list, got &{{{_plain(value)}}}"
-    elif its.shape == KEYED and granular(its, value):
-        try:
-            for element, item in elements(its, value).items():
-                yield from _of_value(field.type, its.child(""), item, (*path, element))
-        except DuplicateKey as twice:
-            yield f"{paths.shown(path)}: duplicate entries for key {paths.shown((str(twice),))}"
+    elif its.shape in (KEYED, SET):
+        yield from _of_items(field.type, its, value, path)
     else:
         for index, item in enumerate(value):
             yield from _of_value(field.type, its.child(""), item, (*path, f"i:{index}"))
+
+
+def _of_items(type_name: str, its: Type, items: list[Any], path: Path) -> Iterator[str]:
+    """Of a list whose items are known by their keys, or by themselves."""
+    # A key that Go always writes is "" where it is left out.
+    keyless = not any(field.name in its.keys and not field.omit_empty for field in _fields(type_name).values())
+    wrong = [
+        f"{paths.shown(path)}: element {index}: {why}"
+        for index, item in enumerate(items)
+        if (why := _unknown(its, item, keyless))
+    ]
+    if wrong:
+        yield from wrong
+        return
+    seen: set[str] = set()
+    for item in items:
+        element = paths.key(its.key_of(item)) if its.shape == KEYED else paths.value(item)
+        if element in seen:
+            yield f"{paths.shown(path)}: duplicate entries for key {paths.shown((element,))}"
+        seen.add(element)
+        yield from _of_value(type_name, its.child(""), item, (*path, element))
+
+
+def _unknown(its: Type, item: Any, keyless: bool) -> str:
+    """Why nobody can tell which item of the list it is, "" if one can (`listItemToPathElement`)."""
+    if its.shape == KEYED:
+        if item is None:
+            return "associative list with keys may not have a null element"
+        if not isinstance(item, dict):
+            return "associative list with keys may not have non-map elements"
+        if keyless and not its.key_of(item):
+            keys = " ".join(json.dumps(name) for name in its.keys)
+            what = f"associative list with keys has an element that omits all key fields [{keys}]"
+            return f"{what} (and doesn't have default values for any key fields)"
+        return ""
+    if isinstance(item, dict):
+        return "associative list without keys has an element that's a map type"
+    if isinstance(item, list):
+        return "not supported: associative list with lists as elements"
+    return "associative list without keys has an element that's an explicit null" if item is None else ""
 
 
 def _of_value(type_name: str, its: Type, value: Any, path: Path) -> Iterator[str]:

@@ -9,7 +9,7 @@ from ..api import Api
 from ..apply import fields as paths
 from ..apply import kubectl, managers
 from ..apply.managers import APPLY, Entry
-from ..apply.merge import DuplicateKey, compare, fields_of, merge, no_nulls, without
+from ..apply.merge import DuplicateKey, compare, fields_of, merge, without
 from ..apply.misfit import misfit
 from ..apply.types import Type
 from ..conversion import to_served
@@ -36,7 +36,8 @@ def apply(
     warnings: list[str] | None = None,
 ) -> tuple[Version, bool]:
     """Apply a configuration to an object, or create the object from it. Returns the version and whether it is new."""
-    config = _checked(resource, name, config)
+    config = _checked(resource, config)
+    given_name = config["metadata"].get("name") or ""
     check_namespace(config["metadata"], namespace)
     admit_to_namespace(api, resource, namespace, name)
     current = api.store.version(resource.storage, namespace, name)
@@ -59,6 +60,7 @@ def apply(
     writer = Entry(options.field_manager, APPLY, resource.api_version, api.clock.seconds(), wanted, subresource or "")
     if current is None:
         _only_own_part(typed_config, resource, subresource)
+        _check_name(given_name, name)
         managed = managers.write([writer])
         return create(api, resource, namespace, typed_config, options, warnings, managed), True
     served = to_served(resource, current.obj)
@@ -70,10 +72,11 @@ def apply(
     others = [entry.fields for entry in entries if not entry.same_writer(writer)]
     kept = paths.prefixes(path for fields in [wanted, *others] for path in fields)
     merged = without(its, merged, set(before - wanted), kept)
+    changes = compare(its, live, merged)  # as it was said: 1000m is not 1, null is not absent
     merged = typed.decode(resource, merged)
-    changes = compare(its, live, merged)
     free = kubectl.last_applied(its, live) if options.field_manager == kubectl.MANAGER else frozenset()
     after = managers.after_apply(entries, writer, changes, options.force, free)
+    _check_name(given_name or name, name)
     if options.field_manager == kubectl.MANAGER:
         kubectl.follow(config, live, merged)
     merged["metadata"]["resourceVersion"] = served["metadata"]["resourceVersion"]
@@ -83,7 +86,7 @@ def apply(
     return stored, False
 
 
-def _checked(resource: ResourceType, name: str, config: Any) -> JSON:
+def _checked(resource: ResourceType, config: Any) -> JSON:
     if config is not None and not isinstance(config, dict):
         into = f"cannot unmarshal {json_type(config)} into Go value of type map[string]interface {{}}"
         raise ApiError.bad_request(f"error decoding YAML: error unmarshaling JSON: while decoding JSON: json: {into}")
@@ -92,21 +95,22 @@ def _checked(resource: ResourceType, name: str, config: Any) -> JSON:
     if kind != resource.kind or api_version != resource.api_version:
         group, _, version = str(api_version).rpartition("/")
         raise ApiError.bad_request(f"invalid object type: {group}/{version}, Kind={kind}")
-    config = no_nulls(config)
-    metadata = config.setdefault("metadata", {})
+    metadata = given.get("metadata") or {}
     if not isinstance(metadata, dict):
         raise ApiError.bad_request("error decoding YAML: metadata must be a map")
     if metadata.get("managedFields") is not None:
         raise ApiError.bad_request("metadata.managedFields must be nil")
-    given_name = metadata.get("name") or ""
-    if given_name != name:
+    return {**given, "metadata": dict(metadata)}
+
+
+def _check_name(given: str, name: str) -> None:
+    """An object that is there has its name; one that is made of the configuration must be given it."""
+    if given != name:
         raise ApiError.bad_request(
-            f"the name of the object ({given_name}) does not match the name on the URL ({name})"
-            if given_name
+            f"the name of the object ({given}) does not match the name on the URL ({name})"
+            if given
             else "name must be provided"
         )
-    result: JSON = config
-    return result
 
 
 def _typed(resource: ResourceType, its: Type, config: JSON) -> JSON:
@@ -130,7 +134,7 @@ def _not_typed(resource: ResourceType, config: JSON, why: str) -> ApiError:
 def _names(resource: ResourceType, config: JSON) -> str:
     metadata = config["metadata"]
     of = f"{resource.group}/{resource.version}, Kind={resource.kind}"
-    return f"{metadata.get('namespace') or ''}/{metadata['name']}; {of}"
+    return f"{metadata.get('namespace') or ''}/{metadata.get('name') or ''}; {of}"
 
 
 def _only_own_part(config: JSON, resource: ResourceType, subresource: str | None) -> None:
