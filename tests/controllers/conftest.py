@@ -86,6 +86,13 @@ class Cluster:
         for pod in self.list("v1/pods", selector):
             self.pod_status(pod, phase="Running", conditions=[ready])
 
+    def end_pods(self) -> None:
+        """Pods that are to end have ended."""
+        for pod in self.list("v1/pods"):
+            if "deletionTimestamp" in pod["metadata"]:
+                path = self.path("v1/pods", pod["metadata"]["name"])
+                self._http.request("DELETE", path, json={"gracePeriodSeconds": 0})  # it may be gone by now
+
     def close(self) -> None:
         self._http.close()
 

@@ -52,11 +52,16 @@ def test_a_deployment_becomes_bound_pods(cluster: Cluster) -> None:
     until("there are two sets", lambda: len(cluster.list("apps/v1/replicasets")) == 2)
     cluster.patch(path, {"spec": {"paused": True}})
     cluster.patch(path + "/scale", {"spec": {"replicas": 0}})
+    cluster.delete("apps/v1/deployments", "web", "Foreground")
+
+    def gone() -> bool:
+        cluster.end_pods()
+        return cluster.gone(path)
+
+    until("the deployment is gone, after its sets", gone)
+    assert cluster.list("apps/v1/replicasets") == cluster.list("v1/pods") == []
     for name in ("bound-1", "bound-2"):
         cluster.send("DELETE", f"/api/v1/nodes/{name}")
-    cluster.delete("apps/v1/deployments", "web", "Foreground")
-    until("the deployment is gone, after its sets", lambda: cluster.gone(path))
-    assert cluster.list("apps/v1/replicasets") == []
 
 
 def test_a_job_runs_to_its_end(cluster: Cluster) -> None:
