@@ -8,6 +8,7 @@ WORKLOAD ?= workloads/burst-then-trickle.json
 OUT ?= out
 TESTS ?=
 CONFORMANCE ?=
+DIFFERENTIAL ?=
 SUITE ?=
 
 # Programs that take minutes to build are shared by all clones.
@@ -18,7 +19,7 @@ BIN := $(abspath $(or $(BATKUBE_TOOLS),$(CACHE)/batkube)/bin)
 PIP_INSTALL := .venv/bin/python -m pip install --quiet --no-compile --disable-pip-version-check
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help run test lint conformance conformance-record scheduler-suite bench fidelity wheels tools control-plane clean
+.PHONY: help run test lint conformance conformance-record differential scheduler-suite bench fidelity wheels tools control-plane clean
 .DEFAULT_GOAL := help
 
 help:  ## Show this list
@@ -39,6 +40,9 @@ lint: .venv/dev  ## Check style and types
 
 conformance: .venv/dev  ## Check the API against answers recorded from kube-apiserver (CONFORMANCE: '--strict', '--only pods-*')
 	.venv/bin/python -m tests.conformance check $(CONFORMANCE)
+
+differential: .venv/dev control-plane  ## Ask batkube and kube-apiserver the same at random (DIFFERENTIAL: '--kind Pod --count 500')
+	.venv/bin/python -m tests.differential $(DIFFERENTIAL)
 
 conformance-record: .venv/dev control-plane  ## Record those answers anew, from kube-apiserver and etcd
 	.venv/bin/python -m tests.conformance record $(CONFORMANCE)

@@ -1,0 +1,1 @@
+"""Requests at random to batkube and kube-apiserver side by side: `python -m tests.differential`."""
