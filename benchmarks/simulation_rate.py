@@ -27,11 +27,12 @@ class Measurement:
     real: float
 
 
-def measure(platform: Path, workload: Path, scheduler: str) -> Measurement:
+def measure(platform: Path, workload: Path, scheduler: str, timers: str) -> Measurement:
     """Run once. Raises StartError with what the command said when it failed."""
     with tempfile.TemporaryDirectory(prefix="batkube-benchmark-") as folder:
         command = [sys.executable, "-m", "batkube", "run", "--quiet", "--out", folder]
         command += ["--platform", str(platform), "--workload", str(workload), "--scheduler", scheduler]
+        command += ["--timers", timers]
         if scheduler == "kube-scheduler":
             command += ["--scheduler-binary", str(built_tool("kube-scheduler-1.36.3"))]
         begun = time.monotonic()
@@ -50,13 +51,14 @@ def main() -> int:
     parser.add_argument("--platform", type=Path, default=ROOT / "platforms" / "small-cluster.xml")
     parser.add_argument("--workload", type=Path, action="append", help="default: all in workloads/")
     parser.add_argument("--scheduler", choices=SCHEDULERS, action="append", help="default: all")
+    parser.add_argument("--timers", default="window", help="as for batkube run (%(default)s)")
     options = parser.parse_args()
     print("| scheduler | workload | jobs | simulated | real | simulated per real second | real per job |")
     print("|---|---|---:|---:|---:|---:|---:|")
     try:
         for workload in options.workload or sorted((ROOT / "workloads").glob("*.json")):
             for scheduler in options.scheduler or SCHEDULERS:
-                one = measure(options.platform, workload, scheduler)
+                one = measure(options.platform, workload, scheduler, options.timers)
                 print(
                     f"| {one.scheduler} | {one.workload} | {one.jobs:,} | {one.simulated:,.0f} s | {one.real:.1f} s "
                     f"| {one.simulated / one.real:,.0f} | {one.real / one.jobs * 1000:.1f} ms |",
