@@ -88,6 +88,7 @@ class Api:
             dry_run=options.dry_run,
             field_manager=options.field_manager,
             field_validation=options.field_validation,
+            patch=options.patch,
             warnings=warnings if warnings is not None else [],
             requested=(requested or resource).api_version,
             disabled_admission=self.disabled_admission,

@@ -76,6 +76,7 @@ class WriteOptions:
     names_manager: bool = False  # the request says its field manager
     field_validation: str = "Warn"
     force: bool = False
+    patch: bool = False  # the object as it is was changed, not sent
 
     @classmethod
     def of(cls, query: Query, kind: str, client: str = "", apply: bool = False) -> WriteOptions:

@@ -53,6 +53,7 @@ class Context:
     dry_run: bool = False
     field_manager: str = ""
     field_validation: str = "Ignore"  # what becomes of unknown fields: Ignore, Warn, Strict
+    patch: bool = False  # the request changes an object, and does not say all of it
     warnings: list[str] = field(default_factory=list)  # sent as Warning headers
     requested: str = ""  # the API version that the client uses; `resource` is the one that is stored
     disabled_admission: frozenset[str] = frozenset(admission.OFF)

@@ -76,7 +76,7 @@ class Variables(dict[str, str]):
                 content = content.replace(literal.encode(), new.encode())
             return content
         if "body" in step:
-            return self.fill(json.dumps(step["body"], separators=(",", ":"))).encode()
+            return self.fill(json.dumps(step["body"])).encode()
         if "text" in step:
             return self.fill(step["text"]).encode()
         return None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import orjson
@@ -102,6 +102,7 @@ def patch(
         check_namespace(decoded["metadata"], namespace)
         return decoded
 
+    options = replace(options, patch=True)
     return modify(api, resource, namespace, name, changed, options, subresource, warnings), False
 
 

@@ -1,0 +1,131 @@
+"""Playing a scenario: the real kube-scheduler decides pod by pod."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import httpx
+
+from batkube.schedulers.kube_scheduler import command, configuration, write_configuration
+from tests.conformance.servers import ROOT, Server
+from tests.differential.asking import client
+
+from .scenarios import Scenario
+
+JSON = dict[str, Any]
+
+PODS = "/api/v1/namespaces/default/pods"
+CLAIMS = "/apis/resource.k8s.io/v1/namespaces/default/resourceclaims"
+EVENTS = "/api/v1/namespaces/default/events"
+LOOK = 0.02  # seconds between two looks
+PATIENCE = 30.0  # seconds for a decision
+# The same decisions each time: one thread, and a generator of random numbers that begins the same.
+DETERMINISM = {"GOMAXPROCS": "1", "GODEBUG": "randautoseed=0"}
+
+
+def play(scenario: Scenario, server_name: str, scheduler: Path, folder: Path) -> list[JSON]:
+    """What became of each pod, in their order, on `batkube` or `kube-apiserver`, started anew.
+
+    TimeoutError where kube-scheduler does not decide.
+    """
+    sys.path.insert(0, str(ROOT / "benchmarks"))  # they are scripts, no package
+    from servers import started
+
+    with started(server_name, folder) as its:
+        server = Server(its.endpoint.url, its.endpoint.token)
+        with _running(scheduler, its.kubeconfig, folder):
+            return asyncio.run(_play(scenario, server))
+
+
+@contextmanager
+def _running(scheduler: Path, kubeconfig: Path, folder: Path) -> Iterator[None]:
+    settings = folder / "scheduler.yaml"
+    write_configuration(settings, configuration(kubeconfig, "default-scheduler"))
+    with (
+        (folder / "kube-scheduler.log").open("wb") as log,
+        subprocess.Popen(command(scheduler, settings), env=os.environ | DETERMINISM, stdout=log, stderr=log) as process,
+    ):
+        try:
+            yield
+        finally:
+            process.terminate()
+
+
+async def _play(scenario: Scenario, server: Server) -> list[JSON]:
+    decisions: list[JSON] = []
+    async with client(server) as asking:
+        for collection, body in scenario.objects:
+            await _create(asking, collection, body)
+            if body["kind"] == "Node":
+                await _untaint(asking, body)
+        here: set[str] = set()
+        for pod in scenario.pods:
+            name = pod["metadata"]["name"]
+            if name in scenario.claims:
+                await _create(asking, CLAIMS, scenario.claims[name])
+            await _create(asking, PODS, pod)
+            decision = await _decision(asking, name)
+            here.add(name)
+            left = {item["metadata"]["name"] for item in (await _get(asking, PODS))["items"]}
+            if victims := sorted(here - left):
+                decision["victims"] = victims
+            here &= left
+            if decision.get("node") is None:
+                # It would be tried again when something changes, at a time of its own.
+                await asking.delete(f"{PODS}/{name}")
+                here.discard(name)
+            decisions.append(decision)
+    return decisions
+
+
+async def _decision(asking: httpx.AsyncClient, name: str) -> JSON:
+    """Where the pod went, or why nowhere: its conditions and what events say of it."""
+    async with asyncio.timeout(PATIENCE):
+        while True:
+            pod = await _get(asking, f"{PODS}/{name}")
+            node, status = pod["spec"].get("nodeName"), pod.get("status", {})
+            conditions = {its["type"]: its for its in status.get("conditions", ())}
+            scheduled = conditions.get("PodScheduled", {})
+            gated = scheduled.get("reason") == "SchedulingGated"
+            refused = scheduled.get("status") == "False" and not status.get("nominatedNodeName")
+            said = [] if gated else await _events(asking, name)
+            if (node or refused) and (gated or said):
+                break
+            await asyncio.sleep(LOOK)
+    shown = [{key: its.get(key) for key in ("type", "status", "reason", "message")} for its in conditions.values()]
+    return {"pod": name, "node": node, "conditions": shown, "events": said}
+
+
+async def _events(asking: httpx.AsyncClient, name: str) -> list[str]:
+    found = await _get(asking, f"{EVENTS}?fieldSelector=involvedObject.name={name}")
+    texts = {f"{event['reason']}: {event.get('message', '')}" for event in found["items"]}
+    return sorted(re.sub(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", "<uid>", text) for text in texts)
+
+
+async def _untaint(asking: httpx.AsyncClient, node: JSON) -> None:
+    """A new node is not ready; here all are."""
+    patch = {"spec": {"taints": node["spec"]["taints"]}}
+    path = f"/api/v1/nodes/{node['metadata']['name']}"
+    answer = await asking.patch(path, json=patch, headers={"Content-Type": "application/merge-patch+json"})
+    answer.raise_for_status()
+
+
+async def _create(asking: httpx.AsyncClient, collection: str, body: JSON) -> None:
+    answer = await asking.post(collection, json=body)
+    if answer.status_code != 201:
+        raise RuntimeError(f"{collection}: {answer.text}")
+
+
+async def _get(asking: httpx.AsyncClient, path: str) -> JSON:
+    answer = await asking.get(path)
+    answer.raise_for_status()
+    found: JSON = answer.json()
+    return found
