@@ -30,6 +30,7 @@ class Cluster:
         headers = {"Authorization": f"Bearer {server.token}"}
         self._http = httpx.Client(base_url=server.url, headers=headers, verify=False, timeout=30, trust_env=False)
         self.namespace = namespace
+        self._nodes: list[str] = []
 
     def path(self, resource: str, name: str = "") -> str:
         """Of a resource as `batch/v1/jobs`; of the core group `v1/pods`."""
@@ -68,6 +69,7 @@ class Cluster:
         ready = {"type": "Ready", "status": "True", "reason": "KubeletReady"}
         status = {"capacity": resources, "allocatable": resources, "conditions": [ready]}
         labels = {"kubernetes.io/hostname": name}
+        self._nodes.append(name)
         self.send("POST", "/api/v1/nodes", {"metadata": {"name": name, "labels": labels}, "status": status})
 
     def heartbeat(self, name: str) -> None:
@@ -94,6 +96,9 @@ class Cluster:
                 self._http.request("DELETE", path, json={"gracePeriodSeconds": 0})  # it may be gone by now
 
     def close(self) -> None:
+        """Nodes go: those that nobody hears of any more would hold up the controllers in the next test."""
+        for name in self._nodes:
+            self._http.request("DELETE", f"/api/v1/nodes/{name}")
         self._http.close()
 
 

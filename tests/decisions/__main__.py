@@ -26,7 +26,7 @@ def main() -> int:
     scheduler = tools_folder() / "kube-scheduler-1.36.3"
     recorded = json.loads(RECORDED.read_text()) if RECORDED.exists() else {}
     different = 0
-    for number in options.number or range(SCENARIOS):
+    for number in options.number or SCENARIOS:
         with tempfile.TemporaryDirectory() as folder:
             decisions = play(scenario(number), server, scheduler, Path(folder))
         bound = sum(1 for decision in decisions if decision["node"])

