@@ -232,3 +232,17 @@ def test_a_false_that_was_not_there_is_a_change(server: ApiServer) -> None:
     other = {**made["spec"], "containers": [{**container, "securityContext": {"runAsNonRoot": False}}]}
     with pytest.raises(ApiError, match="pod updates may not change fields"):
         server.update("pods", {**made, "spec": other})
+
+
+@pytest.mark.parametrize(
+    ("source", "refused"),
+    [
+        ({"iscsi": {"targetPortal": "1.2.3.4", "iqn": "x", "lun": 1}}, "spec.volumes[0].iscsi.iqn"),
+        ({"quobyte": {"registry": "x", "volume": "v"}}, "spec.volumes[0].quobyte.registry"),
+        ({"cinder": {"volumeID": "v", "secretRef": {}}}, "spec.volumes[0].cinder.secretRef.name"),
+    ],
+)
+def test_sources_of_volumes_are_looked_into(server: ApiServer, source: JSON, refused: str) -> None:
+    with pytest.raises(ApiError) as error:
+        server.create("pods", pod(volumes=[{"name": "v", **source}]))
+    assert [cause["field"] for cause in (error.value.details or {})["causes"]] == [refused]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from ..metadata import Errors, problems
@@ -85,6 +86,7 @@ _INITIATORS = {
 }
 _HOST_PORTS = "must be a host:port pair or multiple pairs separated by commas"
 _HOST_PORT = re.compile(r"(\[[^\[\]]*\]|[^:\[\]]*):[^:\[\]]*")
+_ANYWHERE = ("name", "namespace")  # what says which secret it is, where that may be in any namespace
 _SECRETS = ("controllerPublishSecretRef", "controllerExpandSecretRef", "nodePublishSecretRef", "nodeExpandSecretRef")
 
 
@@ -99,13 +101,21 @@ def validate_sources(spec: JSON, path: str, volume: str = "") -> Errors:
             why = "may not specify more than 1 volume type"
             errors.append(FieldError.forbidden(f"{path}.{_TWICE.get(name, name)}", why))
             continue
-        source, at = spec[name], f"{path}.{_WHERE.get(name, name)}"
-        errors += [FieldError.required(f"{at}.{field}") for field in _REQUIRED.get(name, ()) if not source.get(field)]
         if name == "iscsi":
-            errors += _validate_portal(source, at, volume)
-        if name in _CHECKS:
-            errors += _CHECKS[name](source, at)
+            errors += _validate_portal(spec[name], f"{path}.{name}", volume)
+        errors += _of_source(name, spec[name], path, _CHECKS)
     return errors
+
+
+def validate_pod_source(name: str, source: JSON, path: str) -> Errors:
+    """The same of one source of a pod's volume, where secrets are of the pod's namespace."""
+    return _of_source(name, source, path, _POD_CHECKS)
+
+
+def _of_source(name: str, source: JSON, path: str, checks: dict[str, Check]) -> Errors:
+    at = f"{path}.{_WHERE.get(name, name)}"
+    errors = [FieldError.required(f"{at}.{field}") for field in _REQUIRED.get(name, ()) if not source.get(field)]
+    return errors + checks[name](source, at) if name in checks else errors
 
 
 def validate_driver(name: str, path: str) -> Errors:
@@ -188,13 +198,13 @@ def _validate_portal(source: JSON, path: str, volume: str) -> Errors:
     return [FieldError.invalid(f"{path}.targetportal", portal, why)]
 
 
-def _iscsi(source: JSON, path: str) -> Errors:
+def _iscsi(source: JSON, path: str, reference: tuple[str, ...] = ("name",)) -> Errors:
     secret, initiator = source.get("secretRef"), source.get("initiatorName")
     errors = _initiator(source["iqn"], f"{path}.iqn") if source.get("iqn") else []
     errors += _in_range(source.get("lun") or 0, f"{path}.lun", out_of_range(0, 255))
     if secret is None and (source.get("chapAuthDiscovery") or source.get("chapAuthSession")):
         errors.append(FieldError.required(f"{path}.secretRef"))
-    errors += _named(secret, f"{path}.secretRef", "name")
+    errors += _named(secret, f"{path}.secretRef", *reference)
     return errors if initiator is None else errors + _initiator(initiator, f"{path}.initiatorname")
 
 
@@ -207,8 +217,8 @@ def _named(reference: JSON | None, path: str, *fields: str) -> Errors:
     return [] if reference is None else [FieldError.required(f"{path}.{f}") for f in fields if not reference.get(f)]
 
 
-def _cinder(source: JSON, path: str) -> Errors:
-    return _named(source.get("secretRef"), f"{path}.secretRef", "name", "namespace")
+def _cinder(source: JSON, path: str, reference: tuple[str, ...] = _ANYWHERE) -> Errors:
+    return _named(source.get("secretRef"), f"{path}.secretRef", *reference)
 
 
 def _fibre_channel(source: JSON, path: str) -> Errors:
@@ -253,12 +263,12 @@ def _azure_disk(source: JSON, path: str) -> Errors:
     return errors
 
 
-def _storageos(source: JSON, path: str) -> Errors:
+def _storageos(source: JSON, path: str, reference: tuple[str, ...] = _ANYWHERE) -> Errors:
     errors: Errors = []
     for field in ("volumeName", "volumeNamespace"):
         if name := source.get(field):
             errors += problems(f"{path}.{field}", name, dns_label(name))
-    return errors + _named(source.get("secretRef"), f"{path}.secretRef", "name", "namespace")
+    return errors + _named(source.get("secretRef"), f"{path}.secretRef", *reference)
 
 
 def _csi(source: JSON, path: str) -> Errors:
@@ -267,7 +277,7 @@ def _csi(source: JSON, path: str) -> Errors:
         errors.append(FieldError.required(f"{path}.volumeHandle"))
     for field in _SECRETS:
         reference, at = source.get(field), f"{path}.{field}"
-        errors += _named(reference, at, "name", "namespace")
+        errors += _named(reference, at, *_ANYWHERE)
         for key, rule in (("name", dns_subdomain), ("namespace", dns_label)):
             if value := (reference or {}).get(key):
                 errors += problems(f"{at}.{key}", value, rule(value))
@@ -291,4 +301,10 @@ _CHECKS: dict[str, Check] = {
     "nfs": _nfs,
     "quobyte": _quobyte,
     "storageos": _storageos,
+}
+# csi of a pod is another type, and its own business.
+_POD_CHECKS: dict[str, Check] = {name: check for name, check in _CHECKS.items() if name not in ("csi", "local")} | {
+    "cinder": partial(_cinder, reference=("name",)),
+    "iscsi": partial(_iscsi, reference=()),
+    "storageos": partial(_storageos, reference=("name",)),
 }

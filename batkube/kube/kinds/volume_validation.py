@@ -10,7 +10,8 @@ from ..names import dns_label, dns_subdomain
 from ..quantity import Quantity
 from ..status import FieldError
 from .env_validation import validate_field_reference, validate_resource_reference
-from .mount_validation import validate_inner_path, validate_no_backsteps
+from .mount_validation import validate_inner_path
+from .volume_sources import validate_pod_source
 
 JSON = dict[str, Any]
 
@@ -20,16 +21,6 @@ _DOWNWARD_FIELDS = (
     "metadata.name",
     "metadata.namespace",
     "metadata.uid",
-)
-_HOST_PATH_TYPES = (
-    "",
-    "BlockDevice",
-    "CharDevice",
-    "Directory",
-    "DirectoryOrCreate",
-    "File",
-    "FileOrCreate",
-    "Socket",
 )
 _PULL_POLICIES = ("Always", "IfNotPresent", "Never")
 # The sources in the order in which the real server looks at them: only the first of several is looked into.
@@ -65,29 +56,13 @@ _ORDER = (
     "ephemeral",
     "image",
 )
-# Fields of sources that may not be empty.
+# Fields that may not be empty, of sources that only pods have.
 _REQUIRED: dict[str, tuple[str, ...]] = {
     "secret": ("secretName",),
     "configMap": ("name",),
     "persistentVolumeClaim": ("claimName",),
     "csi": ("driver",),
-    "awsElasticBlockStore": ("volumeID",),
     "gitRepo": ("repository",),
-    "nfs": ("server", "path"),
-    "iscsi": ("targetPortal", "iqn"),
-    "glusterfs": ("endpoints", "path"),
-    "rbd": ("monitors", "image"),
-    "cinder": ("volumeID",),
-    "cephfs": ("monitors",),
-    "vsphereVolume": ("volumePath",),
-    "photonPersistentDisk": ("pdID",),
-    "portworxVolume": ("volumeID",),
-    "azureFile": ("secretName", "shareName"),
-    "azureDisk": ("diskName", "diskURI"),
-    "flexVolume": ("driver",),
-    "quobyte": ("registry", "volume"),
-    "scaleIO": ("gateway", "system", "volumeName"),
-    "storageos": ("volumeName",),
 }
 _OTHER_NAMES = {"cephfs": "cephFS", "downwardAPI": "downwarAPI"}  # as the real server writes them in this one error
 
@@ -136,12 +111,12 @@ def _validate_source(volume: JSON, path: str) -> Errors:
         return [FieldError.required(path, "must specify a volume type")]
     name, source = sources[0], volume[sources[0]]
     where = f"{path}.{name}"
-    errors: Errors = [
-        FieldError.required(f"{where}.{field}") for field in _REQUIRED.get(name, ()) if not source.get(field)
-    ]
+    errors = [FieldError.required(f"{where}.{field}") for field in _REQUIRED.get(name, ()) if not source.get(field)]
     check = _CHECKS.get(name)
     if check is not None:
         errors.extend(check(source, where))
+    elif name not in _REQUIRED:
+        errors.extend(validate_pod_source(name, source, path))
     errors.extend(
         FieldError.forbidden(f"{path}.{_OTHER_NAMES.get(extra, extra)}", "may not specify more than 1 volume type")
         for extra in sources[1:]
@@ -154,23 +129,6 @@ def _validate_empty_dir(source: JSON, path: str) -> Errors:
     if limit is not None and Quantity.parse(limit).value < 0:
         return [FieldError.forbidden(f"{path}.sizeLimit", "SizeLimit field must be a valid resource quantity")]
     return []
-
-
-def _validate_host_path(source: JSON, path: str) -> Errors:
-    place, kind = source.get("path", ""), source.get("type", "")
-    if not place:
-        return [FieldError.required(f"{path}.path")]
-    errors = validate_no_backsteps(place, f"{path}.path")
-    if kind not in _HOST_PATH_TYPES:
-        errors.append(FieldError.not_supported(f"{path}.type", kind, _HOST_PATH_TYPES))
-    return errors
-
-
-def _validate_nfs(source: JSON, path: str) -> Errors:
-    place = source.get("path", "")
-    if place.startswith("/"):
-        return []
-    return [FieldError.invalid(f"{path}.path", place, "must be an absolute path")]
 
 
 def _validate_keys(source: JSON, path: str) -> Errors:
@@ -293,37 +251,6 @@ def _validate_csi(source: JSON, path: str) -> Errors:
     return [*errors, *problems(f"{path}.name", name, dns_subdomain(name))]
 
 
-def _validate_fibre_channel(source: JSON, path: str) -> Errors:
-    errors: Errors = []
-    names, ids, lun = source.get("targetWWNs"), source.get("wwids"), source.get("lun")
-    if not names and not ids:
-        why = "must specify either targetWWNs or wwids, but not both"
-        errors.append(FieldError.required(f"{path}.targetWWNs", why))
-    if names and ids:
-        why = "targetWWNs and wwids can not be specified simultaneously"
-        errors.append(FieldError.invalid(f"{path}.targetWWNs", names, why))
-    if names and lun is None:
-        errors.append(FieldError.required(f"{path}.lun", "lun is required if targetWWNs is specified"))
-    elif names and lun is not None and not 0 <= lun <= 255:
-        errors.append(FieldError.invalid(f"{path}.lun", lun, "must be between 0 and 255, inclusive"))
-    return errors
-
-
-def _validate_flocker(source: JSON, path: str) -> Errors:
-    name, uuid = source.get("datasetName"), source.get("datasetUUID")
-    if not name and not uuid:
-        return [FieldError.required(path, "one of datasetName and datasetUUID is required")]
-    if name and uuid:
-        why = "datasetName and datasetUUID can not be specified simultaneously"
-        return [FieldError.invalid(path, "resource", why)]
-    return []
-
-
-def _validate_google_disk(source: JSON, path: str) -> Errors:
-    where = path.removesuffix("gcePersistentDisk") + "persistentDisk"  # as the real server writes it
-    return [] if source.get("pdName") else [FieldError.required(f"{where}.pdName")]
-
-
 def _validate_ephemeral(source: JSON, path: str) -> Errors:
     template = source.get("volumeClaimTemplate")
     if template is None:
@@ -353,12 +280,7 @@ _CHECKS: dict[str, Callable[[JSON, str], Errors]] = {
     "downwardAPI": _validate_downward,
     "emptyDir": _validate_empty_dir,
     "ephemeral": _validate_ephemeral,
-    "fc": _validate_fibre_channel,
-    "flocker": _validate_flocker,
-    "gcePersistentDisk": _validate_google_disk,
-    "hostPath": _validate_host_path,
     "image": _validate_image,
-    "nfs": _validate_nfs,
     "projected": _validate_projected,
     "secret": _validate_keys,
 }
