@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
+from .. import api_types
 from ..internal_json import internal
 from ..metadata import Errors
 from ..quantity import Quantity
@@ -183,36 +185,22 @@ def same(one: Any, other: Any, field: str = "") -> bool:
 
 
 def _is_nothing(value: Any, field: str) -> bool:
-    return value in (None, "", []) or (value in (0, False) and field not in _POINTERS)
+    return value is None or value == [] or (value in ("", 0, False) and field not in _pointers())
 
 
-# Numbers and booleans of a pod's spec that are absent or zero, two different things.
-_POINTERS = frozenset(
-    (
-        "activeDeadlineSeconds",
-        "allowPrivilegeEscalation",
-        "automountServiceAccountToken",
-        "defaultMode",
-        "enableServiceLinks",
-        "expirationSeconds",
-        "fsGroup",
-        "hostProcess",
-        "hostUsers",
-        "minDomains",
-        "mode",
-        "optional",
-        "priority",
-        "privileged",
-        "readOnlyRootFilesystem",
-        "runAsGroup",
-        "runAsNonRoot",
-        "runAsUser",
-        "setHostnameAsFQDN",
-        "shareProcessNamespace",
-        "terminationGracePeriodSeconds",
-        "tolerationSeconds",
-    )
-)
+@cache
+def _pointers() -> frozenset[str]:
+    """Fields in a pod's spec that are pointers wherever they stand: absent and empty are two things."""
+    pointers: set[str] = set()
+    others: set[str] = set()
+    types, seen = ["core/v1.PodSpec"], {"core/v1.PodSpec"}
+    while types:
+        for field in api_types.fields_of(types.pop()):
+            (pointers if field.pointer else others).add(field.name)
+            if api_types.has_type(field.type) and field.type not in seen:
+                seen.add(field.type)
+                types.append(field.type)
+    return frozenset(pointers - others)
 
 
 def _same_amounts(one: JSON | None, other: JSON | None) -> bool:
