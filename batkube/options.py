@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from batkube.kube.gates import GATES
 from batkube.settings import (
     DEFAULT_PATIENCE,
     DEFAULT_PATIENCE_AT_PACE,
@@ -117,7 +118,7 @@ FeatureGates = Annotated[
     typer.Option(
         "--feature-gates",
         metavar="NAME=BOOL,...",
-        help="Feature gates of kube-apiserver: GenericWorkload, TaintTolerationComparisonOperators.",
+        help=f"Feature gates of kube-apiserver: {', '.join(GATES)}.",
         show_default=False,
     ),
 ]

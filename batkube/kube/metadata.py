@@ -9,12 +9,26 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from .internal_json import internal
-from .names import NameRule, dns_label, dns_subdomain, http_path, label_value, qualified_name
+from .names import NameRule, dns_label, dns_subdomain, http_path, label_value, path_segment, qualified_name
 from .status import FieldError
 
 JSON = dict[str, Any]
 Errors = list[FieldError]
 
+# What a client does not say of a new object, but for its names.
+SYSTEM_FIELDS = (
+    "name",
+    "generateName",
+    "namespace",
+    "selfLink",
+    "uid",
+    "resourceVersion",
+    "generation",
+    "creationTimestamp",
+    "deletionTimestamp",
+    "deletionGracePeriodSeconds",
+    "managedFields",
+)
 MAX_ANNOTATIONS = 256 * 1024  # bytes, keys and values of all
 # What no client changes, beside what the verbs keep as it was.
 _IMMUTABLE = ("uid", "deletionTimestamp", "deletionGracePeriodSeconds")
@@ -168,6 +182,18 @@ def without_duplicate_owners(metadata: JSON, warnings: list[str] | None) -> None
 def problems(path: str, value: Any, found: Iterable[str]) -> Errors:
     """An error for each thing that is wrong with a value."""
     return [FieldError.invalid(path, value, why) for why in found]
+
+
+def kind_and_name(reference: JSON, path: str) -> Errors:
+    """Of a reference to an object of whatever kind: it says which, in words that can stand in a path."""
+    errors: Errors = []
+    for key in ("kind", "name"):
+        value = reference.get(key)
+        if not value:
+            errors.append(FieldError.required(f"{path}.{key}"))
+        else:
+            errors.extend(problems(f"{path}.{key}", value, path_segment(value)))
+    return errors
 
 
 def immutable(path: str, new: Any, old: Any, why: str = "field is immutable", of: str | None = None) -> Errors:

@@ -5,12 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from ..addresses import ip_warnings
-from ..metadata import Errors, immutable, problems, validate_domain_prefixed_path
+from ..metadata import Errors, immutable, kind_and_name, problems, validate_domain_prefixed_path
 from ..names import (
     dns_label,
     dns_subdomain,
     ip_address,
-    path_segment,
     port_name,
     port_number,
     wildcard_subdomain,
@@ -158,13 +157,7 @@ def _validate_reference(reference: JSON, path: str) -> Errors:
     group = reference.get("apiGroup")
     if group is not None:
         errors.extend(problems(f"{path}.apiGroup", group, dns_subdomain(group)))
-    for key in ("kind", "name"):
-        value = reference.get(key)
-        if not value:
-            errors.append(FieldError.required(f"{path}.{key}"))
-        else:
-            errors.extend(problems(f"{path}.{key}", value, path_segment(value)))
-    return errors
+    return errors + kind_and_name(reference, path)
 
 
 class IngressClasses(Strategy):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..metadata import Errors, problems
+from ..metadata import Errors, kind_and_name, problems
 from ..names import dns_label, path_segment
 from ..quantity import Quantity
 from ..status import FieldError
@@ -24,13 +24,7 @@ _BOTH = "may not set both a target raw value and a target utilization"
 
 def validate_reference(reference: JSON, path: str, *, any_version: bool = False, core: bool = False) -> Errors:
     """A reference to an object. `any_version`: its apiVersion was there before; `core`: it may be without a group."""
-    errors: Errors = []
-    for key in ("kind", "name"):
-        value = reference.get(key)
-        if not value:
-            errors.append(FieldError.required(f"{path}.{key}"))
-        else:
-            errors.extend(problems(f"{path}.{key}", value, path_segment(value)))
+    errors = kind_and_name(reference, path)
     version = reference.get("apiVersion", "")
     if not any_version:
         if version.count("/") > 1:

@@ -4,26 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..metadata import Errors, validate_annotations, validate_labels
+from ..metadata import SYSTEM_FIELDS, Errors, validate_annotations, validate_labels
 from ..status import FieldError
 
 JSON = dict[str, Any]
 
-_OTHERS = (
-    "name",
-    "generateName",
-    "namespace",
-    "selfLink",
-    "uid",
-    "resourceVersion",
-    "generation",
-    "creationTimestamp",
-    "deletionTimestamp",
-    "deletionGracePeriodSeconds",
-    "ownerReferences",
-    "finalizers",
-    "managedFields",
-)
+_OTHERS = (*SYSTEM_FIELDS, "ownerReferences", "finalizers")
 
 
 def validate_template_metadata(metadata: JSON, path: str) -> Errors:

@@ -13,7 +13,7 @@ from ..api import Api
 from ..conversion import to_stored
 from ..kinds.limit_admission import check_limits
 from ..kinds.quota_admission import QUOTAS, charge_quotas
-from ..metadata import validate_new, without_duplicate_owners
+from ..metadata import SYSTEM_FIELDS, validate_new, without_duplicate_owners
 from ..names import path_segment
 from ..options import PLAIN_WRITE, WriteOptions
 from ..resources import ResourceType
@@ -25,6 +25,8 @@ from . import ownership
 JSON = dict[str, Any]
 
 NAMESPACES = "namespaces"
+
+_SYSTEM_FIELDS = frozenset(SYSTEM_FIELDS)
 
 
 def create(
@@ -160,20 +162,3 @@ def _system_fields(api: Api, resource: ResourceType, namespace: str, name: str, 
         if key not in _SYSTEM_FIELDS and value not in (None, "", {}, []):
             result[key] = value
     return result
-
-
-_SYSTEM_FIELDS = frozenset(
-    (
-        "name",
-        "generateName",
-        "namespace",
-        "uid",
-        "resourceVersion",
-        "generation",
-        "creationTimestamp",
-        "deletionTimestamp",
-        "deletionGracePeriodSeconds",
-        "selfLink",
-        "managedFields",
-    )
-)
