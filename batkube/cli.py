@@ -3,12 +3,10 @@
 Exit codes: 0 finished, 1 the run failed, 2 bad usage or input, 130 interrupted.
 """
 
-from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, TypeVar
+from typing import Annotated
 
 import typer
-from pydantic import BaseModel, ValidationError
 
 from batkube import __version__
 from batkube.clock_cli import clock_app
@@ -39,17 +37,18 @@ from batkube.options import (
     TimerWindow,
     Tls,
     WorkloadOption,
+    api_settings,
+    patience_of,
+    settings_of,
+    timers_of,
 )
 from batkube.settings import (
     DEFAULT_BATSIM_ENDPOINT,
     DEFAULT_EPOCH,
     DEFAULT_PACE,
-    DEFAULT_PATIENCE,
-    DEFAULT_PATIENCE_AT_PACE,
     DEFAULT_QUIET_PERIOD,
     DEFAULT_TIMER_WINDOW,
     AccessSettings,
-    ApiSettings,
     Clock,
     FitSettings,
     OnDeadlock,
@@ -58,11 +57,8 @@ from batkube.settings import (
     ServeSettings,
     StepSettings,
     Timers,
-    read_timers,
 )
 from batkube.startup.families import Family
-
-Settings = TypeVar("Settings", bound=BaseModel)
 
 app = typer.Typer(
     name="batkube",
@@ -157,7 +153,7 @@ def run(
         raise typer.BadParameter("-q and -v exclude each other")
     if clock is Clock.PACED and pace is None:
         pace = DEFAULT_PACE
-    settings = _settings(
+    settings = settings_of(
         lambda: RunSettings(
             platform=platform,
             workloads=tuple(workload),
@@ -174,7 +170,7 @@ def run(
             compute_sharing=enable_compute_sharing,
             startup=startup,
             access=AccessSettings(tls=tls, in_cluster_dir=in_cluster_dir),
-            api=_api(enable_admission_plugins, disable_admission_plugins, feature_gates, runtime_config, crd),
+            api=api_settings(enable_admission_plugins, disable_admission_plugins, feature_gates, runtime_config, crd),
             seed=seed,
             epoch=epoch,
             step=StepSettings(
@@ -184,8 +180,8 @@ def run(
                 scheduler_metrics_token=scheduler_metrics_token,
                 scheduler_metrics_insecure=scheduler_metrics_insecure,
                 quiet_period=quiet_period,
-                patience=_patience(patience, pace),
-                timers=_timers(timers),
+                patience=patience_of(patience, pace),
+                timers=timers_of(timers),
                 timer_window=timer_window,
                 decision_time=decision_time,
                 pace=pace,
@@ -275,7 +271,7 @@ def serve(
     """Stay up, serve the API, and play cluster for one Batsim simulation after another."""
     from batkube import serve as command
 
-    settings = _settings(
+    settings = settings_of(
         lambda: ServeSettings(
             host=host,
             port=port,
@@ -294,7 +290,7 @@ def serve(
                 in_cluster_dir=in_cluster_dir,
                 external_hostname=external_hostname,
             ),
-            api=_api(enable_admission_plugins, disable_admission_plugins, feature_gates, runtime_config, crd),
+            api=api_settings(enable_admission_plugins, disable_admission_plugins, feature_gates, runtime_config, crd),
             seed=seed,
             epoch=epoch,
             step=StepSettings(
@@ -304,7 +300,7 @@ def serve(
                 scheduler_metrics_token=scheduler_metrics_token,
                 scheduler_metrics_insecure=scheduler_metrics_insecure,
                 quiet_period=quiet_period,
-                patience=_patience(patience, pace),
+                patience=patience_of(patience, pace),
                 decision_time=decision_time,
                 pace=pace,
                 paused=paused,
@@ -334,7 +330,7 @@ def fit_startup(
     """Make a start-up model (--startup) from recorded pod times, and say how well it fits."""
     from batkube import fit_startup as command
 
-    settings = _settings(
+    settings = settings_of(
         lambda: FitSettings(
             recorded=tuple(recorded),
             out=out,
@@ -364,52 +360,6 @@ def doctor() -> None:
     from batkube import doctor as command
 
     raise typer.Exit(command.main())
-
-
-def _patience(given: float | None, pace: float | None) -> float:
-    if given is not None:
-        return given
-    return DEFAULT_PATIENCE if pace is None else DEFAULT_PATIENCE_AT_PACE
-
-
-def _api(
-    enable: list[str] | None,
-    disable: list[str] | None,
-    gates: list[str] | None,
-    versions: list[str] | None,
-    definitions: list[Path] | None,
-) -> ApiSettings:
-    """Names may be given one by one or, as kube-apiserver takes them, with commas between."""
-
-    def split(given: list[str] | None) -> tuple[str, ...]:
-        return tuple(name for names in given or () for name in names.split(",") if name)
-
-    return ApiSettings(
-        enable_admission_plugins=split(enable),
-        disable_admission_plugins=split(disable),
-        feature_gates=split(gates),
-        runtime_config=split(versions),
-        definitions=tuple(definitions or ()),
-    )
-
-
-def _timers(text: str) -> Timers | float:
-    try:
-        return read_timers(text)
-    except ValueError as error:
-        raise typer.BadParameter(f"--timers: {error}") from None
-
-
-def _settings(make: Callable[[], Settings]) -> Settings:
-    try:
-        return make()
-    except ValidationError as error:
-        first = error.errors()[0]
-        where = ".".join(str(part) for part in first["loc"])
-        what = first["msg"].removeprefix("Value error, ")
-        if not where:
-            raise typer.BadParameter(what) from None
-        raise typer.BadParameter(f"{where}: {what}, not {first['input']!r}") from None
 
 
 def main() -> None:

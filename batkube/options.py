@@ -1,19 +1,27 @@
-"""Options of the commands, most of them of both `run` and `serve`: their names, and what they say of themselves."""
+"""Options of the commands, most of them of both `run` and `serve`: their names, what they say of themselves, and how
+settings are made of them.
+"""
 
+from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, TypeVar
 
 import typer
+from pydantic import BaseModel, ValidationError
 
 from batkube.kube.gates import GATES
 from batkube.settings import (
     DEFAULT_PATIENCE,
     DEFAULT_PATIENCE_AT_PACE,
+    ApiSettings,
     Clock,
     OnDeadlock,
     RestMeans,
     Timers,
+    read_timers,
 )
+
+Settings = TypeVar("Settings", bound=BaseModel)
 
 WorkloadOption = Annotated[
     list[Path], typer.Option("--workload", "-w", help="Batsim workload (JSON); repeat for several.")
@@ -142,3 +150,52 @@ CrdOption = Annotated[
 ]
 Epoch = Annotated[float, typer.Option(help="Unix seconds at which simulated time 0 lies.", show_default=False)]
 Seed = Annotated[int, typer.Option(help="Where uids and generated names come from.")]
+
+
+def patience_of(given: float | None, pace: float | None) -> float:
+    """Real seconds; where nothing is said, more at a pace."""
+    if given is not None:
+        return given
+    return DEFAULT_PATIENCE if pace is None else DEFAULT_PATIENCE_AT_PACE
+
+
+def api_settings(
+    enable: list[str] | None,
+    disable: list[str] | None,
+    gates: list[str] | None,
+    versions: list[str] | None,
+    definitions: list[Path] | None,
+) -> ApiSettings:
+    """Names may be given one by one or, as kube-apiserver takes them, with commas between."""
+
+    def split(given: list[str] | None) -> tuple[str, ...]:
+        return tuple(name for names in given or () for name in names.split(",") if name)
+
+    return ApiSettings(
+        enable_admission_plugins=split(enable),
+        disable_admission_plugins=split(disable),
+        feature_gates=split(gates),
+        runtime_config=split(versions),
+        definitions=tuple(definitions or ()),
+    )
+
+
+def timers_of(text: str) -> Timers | float:
+    """What --timers says. Raises typer.BadParameter."""
+    try:
+        return read_timers(text)
+    except ValueError as error:
+        raise typer.BadParameter(f"--timers: {error}") from None
+
+
+def settings_of(make: Callable[[], Settings]) -> Settings:
+    """The settings. What they do not take is told as an error of usage, by its name: raises typer.BadParameter."""
+    try:
+        return make()
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(str(part) for part in first["loc"])
+        what = first["msg"].removeprefix("Value error, ")
+        if not where:
+            raise typer.BadParameter(what) from None
+        raise typer.BadParameter(f"{where}: {what}, not {first['input']!r}") from None

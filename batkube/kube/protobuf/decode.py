@@ -270,7 +270,7 @@ class _Decoder:
             else:  # _DOUBLE
                 if position + 8 > end:
                     raise truncated()
-                found[name] = _go_number(struct.unpack_from("<d", data, position)[0])
+                found[name] = values.go_number(struct.unpack_from("<d", data, position)[0])
                 position += 8
         return _finished(plan, found)
 
@@ -392,10 +392,3 @@ def _text(data: bytes, start: int, stop: int) -> str:
         return str(data[start:stop], "utf-8")
     except UnicodeDecodeError:
         return data[start:stop].decode(errors="replace")
-
-
-def _go_number(value: float) -> float | int:
-    """As Go prints a float: without a fraction where it has none."""
-    if value != value or value in (float("inf"), float("-inf")):
-        raise ProtobufError("json: unsupported value: NaN or infinity")
-    return int(value) if value.is_integer() and abs(value) < 1e21 else value

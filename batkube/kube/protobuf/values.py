@@ -254,3 +254,10 @@ ZEROS: dict[str, tuple[Any, bytes]] = {
     "FieldsV1": (None, b""),
     "apiextensions/v1.JSON": (None, b""),
 }
+
+
+def go_number(value: float) -> float | int:
+    """As Go prints a float: without a fraction where it has none."""
+    if value != value or value in (float("inf"), float("-inf")):
+        raise ProtobufError("json: unsupported value: NaN or infinity")
+    return int(value) if value.is_integer() and abs(value) < 1e21 else value
