@@ -104,8 +104,9 @@ class Simulation:
         Raises InvariantBroken, and InputError for a platform that cannot be shown.
         """
         changed = False
+        takes_away = max((index for index, event in enumerate(message.events) if _takes_away(event)), default=-1)
         for index, event in enumerate(message.events):
-            if changed and not any(map(_takes_away, message.events[index:])):
+            if changed and index > takes_away:
                 await between()
             revision = self._server.store.revision
             # An event may be older than the last message: it came while Batsim waited for us.
