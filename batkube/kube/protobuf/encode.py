@@ -69,21 +69,26 @@ def encode_watch_event(event: str, body: bytes) -> bytes:
 
 
 class _Plan:
-    """How to write one type: its fields by number. Made when first used, since types contain each other."""
+    """How to write one type: its fields by name. Made when first used, since types contain each other."""
 
-    __slots__ = ("fields", "filled", "type_name")
+    __slots__ = ("absent", "filled", "inline", "places", "type_name")
 
     def __init__(self, type_name: str) -> None:
         self.type_name = type_name
         self.filled = False
-        # name in JSON ("" of an inline field), how to write it, what is written where it is absent, the tag of a string
-        self.fields: list[tuple[str, Write, bytes, bytes]] = []
+        # What is written where nothing is set: a piece for each field, in the order of their numbers.
+        self.absent: list[bytes] = []
+        self.places: dict[str, tuple[int, Write]] = {}  # by name in JSON: which piece, and how to write it
+        self.inline: list[tuple[int, Write]] = []  # of fields whose own fields stand among those of this type
 
     def fill(self) -> None:
         self.filled = True
-        for field in sorted(fields_of(self.type_name), key=lambda field: field.number):
-            tag = _tag(field) if field.type == "string" and not field.shape else b""
-            self.fields.append(("" if field.inline else field.name, _writer(field), _absent(field), tag))
+        for place, field in enumerate(sorted(fields_of(self.type_name), key=lambda field: field.number)):
+            self.absent.append(_absent(field))
+            if field.inline:
+                self.inline.append((place, _writer(field)))
+            else:
+                self.places[field.name] = (place, _writer(field))
 
 
 @cache
@@ -96,27 +101,20 @@ def _write_message(plan: _Plan, obj: Any) -> bytes:
         plan.fill()
     if not isinstance(obj, dict):
         raise ProtobufError(f"{plan.type_name} cannot be {obj!r}")
-    get = obj.get
-    parts = []
-    for name, write, absent, string in plan.fields:
-        if name:
-            value = get(name)
-            if value is None:
-                if absent:
-                    parts.append(absent)
-                continue
-            try:
-                if string:  # most fields are, and a call costs more than all else
-                    raw = value.encode()
-                    size = len(raw)
-                    parts += (string, SMALL[size] if size < 0x80 else varint(size), raw)
-                else:
-                    parts.append(write(value))
-            except (AttributeError, TypeError, struct.error) as error:
-                raise ProtobufError(f"field {name} of {plan.type_name} cannot be {value!r}") from error
-        else:
-            parts.append(write(obj))
-    return b"".join(parts)
+    pieces = plan.absent.copy()
+    find = plan.places.get
+    for name, value in obj.items():
+        found = find(name)
+        if found is None or value is None:
+            continue
+        place, write = found
+        try:
+            pieces[place] = write(value)
+        except (AttributeError, TypeError, struct.error) as error:
+            raise ProtobufError(f"field {name} of {plan.type_name} cannot be {value!r}") from error
+    for place, write in plan.inline:
+        pieces[place] = write(obj)
+    return b"".join(pieces)
 
 
 def _absent(field: Field) -> bytes:
