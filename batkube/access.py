@@ -96,6 +96,21 @@ def write_access(settings: AccessSettings, server: ApiServer, kubeconfig: Path) 
     )
 
 
+def client_tls(server: ApiServer) -> dict[str, str]:
+    """What a client needs that takes no kubeconfig: its authority and a client certificate, in base64, as a
+    KubeSchedulerConfiguration has them for extenders. Empty where there is no TLS.
+    """
+    if server.authority is None:
+        return {}
+    config = server.kubeconfig(client_certificate=True)
+    cluster, user = config["clusters"][0]["cluster"], config["users"][0]["user"]
+    return {
+        "caData": cluster["certificate-authority-data"],
+        "certData": user["client-certificate-data"],
+        "keyData": user["client-key-data"],
+    }
+
+
 def _is_loopback(host: str) -> bool:
     try:
         return ipaddress.ip_address(host).is_loopback

@@ -10,7 +10,7 @@ from typing import IO
 from rich.console import Console
 
 from batkube import __version__, event_loop
-from batkube.access import api_server, write_access
+from batkube.access import api_server, client_tls, write_access
 from batkube.batsim.endpoint import Endpoint
 from batkube.batsim.platform import Platform, PlatformError, read_platform
 from batkube.batsim.process import BatsimOptions, BatsimProcess, find_batsim
@@ -37,6 +37,7 @@ from batkube.definitions import DefinitionError
 from batkube.display import display, summary
 from batkube.kube.admission import AdmissionError
 from batkube.results.manifest import DecisionTime, Run, Scheduler, input_file
+from batkube.schedulers.extenders import ExtenderError
 from batkube.schedulers.kube_scheduler import ConfigError
 from batkube.schedulers.process import Launch, Process, SchedulerError
 from batkube.schedulers.under_test import Access, SchedulerChoiceError, SchedulerUnderTest, choose
@@ -62,6 +63,7 @@ _BAD_INPUTS = (
     WorkloadError,
     PlatformError,
     ConfigError,
+    ExtenderError,
     SchedulerChoiceError,
     AdmissionError,
     DefinitionError,
@@ -157,12 +159,19 @@ async def _run(settings: RunSettings, inputs: Inputs, *, quiet: bool, summarize:
         stack.push_async_callback(server.stop)
         kubeconfig = (out / "kubeconfig").absolute()
         in_cluster = write_access(settings.access, server, kubeconfig)
-        access = Access(kubeconfig, server.url, server.port, in_cluster)
+        access = Access(kubeconfig, server.url, server.port, in_cluster, client_tls(server))
         simulator = await _simulator(settings, inputs)
         stack.push_async_callback(simulator.close)
         if isinstance(simulator, Endpoint):
             console.print(f"waiting for Batsim:\n  batsim ... -s {simulator.address}")
         scheduler = inputs.scheduler
+        relay = None
+        if scheduler.extenders:
+            from batkube.schedulers.extender_relay import Relay  # it takes a while to load
+
+            relay = Relay(scheduler.extenders)
+            stack.push_async_callback(relay.close)
+            server.app.include_router(relay.router())
         command = scheduler.command(access, out, exact_times=inputs.preemption and settings.determinism)
         mode = clock_mode(settings, command)
         if mode == "real" and settings.step.pace and settings.step.decision_time != ZERO:
@@ -201,6 +210,8 @@ async def _run(settings: RunSettings, inputs: Inputs, *, quiet: bool, summarize:
             startup=inputs.startup,
             pace=pace,
         )
+        if relay:
+            relay.on_failure = session.extender_failed
         server.app.include_router(router(server, lambda: session.simulation))
         server.app.include_router(clock_router(pace))
         total = sum(len(w.jobs) for w in inputs.workloads.values())

@@ -35,6 +35,9 @@ ERROR_DETAILS = "error.txt"
 """Written only where a fault of batkube's own ended the run."""
 
 
+EXTENDER_TIMED_OUT = "an extender did not answer in time, which depends on real time"
+
+
 class Session:
     """Plays one simulation on ``server`` and writes into the folder ``out``.
 
@@ -81,6 +84,12 @@ class Session:
         self._rest = rest
         self._pace = pace or Pace(settings.pace, paused=settings.paused)
         run.write(out / "run.json")
+
+    def extender_failed(self, why: str, timed_out: bool) -> None:
+        """An extender that the scheduler asked gave no answer: the user is told, once."""
+        self.simulation.warn(f"extender: {why}")
+        if timed_out and EXTENDER_TIMED_OUT not in self.run.not_repeatable:
+            self.run.not_repeatable.append(EXTENDER_TIMED_OUT)
 
     async def play(
         self,

@@ -1,5 +1,6 @@
 """The stock kube-scheduler: its configuration and its command line."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -32,13 +33,20 @@ def read_configuration(path: Path) -> dict[str, Any]:
 
 
 def configuration(
-    kubeconfig: Path, name: str, base: dict[str, Any] | None = None, *, exact_times: bool = False
+    kubeconfig: Path,
+    name: str,
+    base: dict[str, Any] | None = None,
+    *,
+    exact_times: bool = False,
+    extenders: Sequence[dict[str, Any]] = (),
 ) -> dict[str, Any]:
     """``base`` (the user's own, or a fresh one with a profile called ``name``) connected to ``kubeconfig``.
 
     Only the connection part is ours: the kubeconfig, client limits out of the way (the stock 50 requests a second would
-    throttle a simulation), and no leader election unless ``base`` asks for it. Profiles, plugins, extenders and all
-    else stay the user's.
+    throttle a simulation), and no leader election unless ``base`` asks for it. Profiles, plugins and all else stay the
+    user's.
+
+    ``extenders``: in place of the user's, where there are any (see ``extenders.relayed``).
 
     ``exact_times``: let it read JSON, slower than protobuf, in which client-go drops the fraction of a second
     (apimachinery, meta/v1/time_proto.go).
@@ -56,6 +64,7 @@ def configuration(
             **({"acceptContentTypes": "application/json"} if exact_times else {}),
         },
         "leaderElection": {"leaderElect": False, **(mine.get("leaderElection") or {})},
+        **({"extenders": list(extenders)} if extenders else {}),
     }
 
 
@@ -71,5 +80,7 @@ def command(binary: Path, config: Path) -> list[str]:
 
 
 def write_configuration(path: Path, config: dict[str, Any]) -> None:
-    """Write it as YAML."""
+    """Write it as YAML. Only its owner may read it: it may hold the key of a client certificate."""
+    path.unlink(missing_ok=True)
+    path.touch(0o600)
     path.write_text(yaml.safe_dump(config, sort_keys=False))

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from batkube.schedulers import kube_scheduler
+from batkube.schedulers.extenders import Extender, read_extenders, relayed
 from batkube.schedulers.process import Launch, SchedulerProcess
 
 PLACEHOLDERS = ("kubeconfig", "server", "port")
@@ -42,6 +43,8 @@ class Access:
     port: int
     in_cluster: Mapping[str, str] = field(default_factory=dict)
     """Variables by which a pod finds it, where the files that go with them were asked for."""
+    client_tls: Mapping[str, str] = field(default_factory=dict)
+    """What a client without a kubeconfig needs where it speaks HTTPS: ``caData``, ``certData``, ``keyData``."""
 
 
 @dataclass(frozen=True)
@@ -56,6 +59,8 @@ class SchedulerUnderTest:
     """The command line, with placeholders."""
     configuration: dict[str, Any] | None = None
     """A KubeSchedulerConfiguration to be completed and written."""
+    extenders: tuple[Extender, ...] = ()
+    """Those that it names."""
     binary: Path | None = None
 
     def command(self, access: Access, folder: Path, *, exact_times: bool = False) -> list[str]:
@@ -66,8 +71,13 @@ class SchedulerUnderTest:
         if self.kind == "kube-scheduler":
             assert self.binary is not None
             path = folder / "kube-scheduler.yaml"
+            given = (self.configuration or {}).get("extenders") or ()
             config = kube_scheduler.configuration(
-                access.kubeconfig, self.names[0], self.configuration, exact_times=exact_times
+                access.kubeconfig,
+                self.names[0],
+                self.configuration,
+                exact_times=exact_times,
+                extenders=relayed(given, self.extenders, access.server, access.client_tls),
             )
             kube_scheduler.write_configuration(path, config)
             return kube_scheduler.command(self.binary, path)
@@ -97,7 +107,7 @@ def choose(
 ) -> SchedulerUnderTest:
     """What the user asked for. ``name`` is what it goes by, where its configuration does not say.
 
-    Raises SchedulerChoiceError, and ConfigError for a bad KubeSchedulerConfiguration.
+    Raises SchedulerChoiceError, and ConfigError or ExtenderError for a bad KubeSchedulerConfiguration.
     """
     if command is not None:
         return _own_command(command, name)
@@ -111,8 +121,10 @@ def choose(
         case "kube-scheduler":
             configuration = kube_scheduler.read_configuration(config) if config else None
             names = kube_scheduler.scheduler_names(configuration) if configuration else (name,)
-            found = _binary(binary)
-            return SchedulerUnderTest("kube-scheduler", names, configuration=configuration, binary=found)
+            extenders = tuple(read_extenders(configuration, str(config))) if configuration else ()
+            return SchedulerUnderTest(
+                "kube-scheduler", names, configuration=configuration, extenders=extenders, binary=_binary(binary)
+            )
         case "none":
             return SchedulerUnderTest("none", (name,))
         case _:
