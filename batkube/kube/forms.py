@@ -124,7 +124,7 @@ class ObjectForm:
         )
 
     def event(self, kind: str, version: Version, first: bool) -> bytes:
-        return version.remembered((kind, self.key), lambda: _event(kind, self.one(version)))
+        return _event(kind, self.one(version))
 
     def bookmark(self, revision: int, marked: bool, first: bool) -> bytes:
         return _event("BOOKMARK", orjson.dumps(object_bookmark(self.resource, revision, marked)))

@@ -2,8 +2,9 @@
 
 One integer revision counts all writes. A write makes one Change (old and new version of an object), which is
 kept in a bounded history and handed to the watchers and listeners at once, in order of revision. Stored objects
-are plain dictionaries that nobody changes any more: a write brings a new one. The JSON of a version is made
-once, when first asked for, and shared by all lists and watches.
+are plain dictionaries that nobody changes any more: a write brings a new one. The bytes of a version, in each form
+that is asked for, are made once and shared by all lists and watches; of versions of the past those of the last few
+thousand are kept.
 
 The store knows no rule of Kubernetes: what an object may be is the verbs' business.
 """
@@ -28,6 +29,8 @@ NOBODY: Writer = ("", "", "")  # all ownership was let go of
 
 ADDED, MODIFIED, DELETED = "ADDED", "MODIFIED", "DELETED"
 
+REMEMBERED = 4_000  # versions of the past whose bytes are kept: watchers that keep up have sent them long before
+
 
 class Rendering(Protocol):
     """A form in which versions are sent: another API version, or metadata only."""
@@ -43,7 +46,7 @@ class Rendering(Protocol):
 class Version:
     """One version of one object. `resource` is the type it is stored as."""
 
-    __slots__ = ("_fields", "_json", "_renderings", "key", "obj", "resource", "revision", "writer")
+    __slots__ = ("_fields", "_json", "_past", "_renderings", "key", "obj", "resource", "revision", "writer")
 
     def __init__(self, resource: ResourceType, key: Key, obj: JSON, revision: int) -> None:
         self.resource = resource
@@ -54,11 +57,14 @@ class Version:
         self._json: bytes | None = None
         self._renderings: dict[Hashable, bytes] | None = None
         self._fields: dict[str, str] | None = None
+        self._past: Past | None = None  # where it is remembered once it is not the newest of its object
 
     @property
     def json(self) -> bytes:
         if self._json is None:
             self._json = orjson.dumps(self.obj)
+            if self._past is not None:
+                self._past.remember(self)
         return self._json
 
     def rendered(self, rendering: Rendering) -> bytes:
@@ -68,6 +74,8 @@ class Version:
     def remembered(self, key: Hashable, make: Callable[[], bytes]) -> bytes:
         if self._renderings is None:
             self._renderings = {}
+            if self._past is not None:
+                self._past.remember(self)
         found = self._renderings.get(key)
         if found is None:
             found = self._renderings[key] = make()
@@ -83,7 +91,32 @@ class Version:
 
     def at(self, revision: int) -> Version:
         """The same state under a later revision: what a watcher sees of an object that left its selector."""
-        return Version(self.resource, self.key, with_revision(self.obj, revision), revision)
+        then = Version(self.resource, self.key, with_revision(self.obj, revision), revision)
+        if self._past is not None:
+            self._past.take(then)
+        return then
+
+
+class Past:
+    """Versions that are not the newest of their object any more. History keeps them long, their bytes only for a
+    while: those of all forms together are several times as large as the objects.
+    """
+
+    def __init__(self, limit: int = REMEMBERED) -> None:
+        self._limit = limit
+        self._remembered: deque[Version] = deque()
+
+    def take(self, version: Version) -> None:
+        """It is of the past from here on."""
+        version._past = self
+        self.remember(version)
+
+    def remember(self, version: Version) -> None:
+        """Its bytes are in use; others are forgotten for them, and made again if asked for."""
+        self._remembered.append(version)
+        if len(self._remembered) > self._limit:
+            oldest = self._remembered.popleft()
+            oldest._json = oldest._renderings = oldest._fields = None
 
 
 class Change:
@@ -138,6 +171,7 @@ class Collection:
         self._history = history
         self._log: list[Change] = []
         self._paths: list[str] = []  # sorted
+        self._past = Past()
 
     def __len__(self) -> int:
         return len(self._paths)
@@ -166,7 +200,10 @@ class Collection:
 
     def record(self, change: Change) -> None:
         path = path_of(*change.version.key)
+        if change.before is not None:
+            self._past.take(change.before)
         if change.type == DELETED:
+            self._past.take(change.version)
             del self.versions[path]
             del self._paths[bisect_left(self._paths, path)]
         else:

@@ -8,7 +8,7 @@ import orjson
 import pytest
 
 from batkube.kube.resources import default_registry
-from batkube.kube.store import ADDED, DELETED, MODIFIED, Change, Store
+from batkube.kube.store import ADDED, DELETED, MODIFIED, REMEMBERED, Change, Store
 
 PODS = default_registry().named("pods")
 
@@ -46,6 +46,19 @@ def test_json_says_kind_and_version_first_and_is_made_once() -> None:
     assert version.json.startswith(b'{"kind":"Pod","apiVersion":"v1",')
     assert version.json is version.json
     assert orjson.loads(version.json) == version.obj
+
+
+def test_bytes_of_the_past_are_kept_for_a_while_only() -> None:
+    store = Store()
+    newest, old = store.put(PODS, pod("a")), store.put(PODS, pod("b"))
+    of_newest, of_old = newest.json, old.json
+    for number in range(REMEMBERED):
+        store.put(PODS, pod("b", x=str(number)))
+    assert old.json is of_old
+    store.put(PODS, pod("b"))
+    assert old.json == of_old
+    assert old.json is not of_old
+    assert newest.json is of_newest
 
 
 def test_objects_come_in_the_order_of_etcd() -> None:
