@@ -52,7 +52,9 @@ class Endpoint:
         self.in_work = 0  # requests begun and not yet answered; open watches excepted
         self.watchers: dict[Watcher, Client | None] = {}  # and whose they are
         self.requests: Counter[tuple[str, str]] = Counter()  # by verb and storage key
+        self.terminated: Counter[str] = Counter()  # watches whose clients did not read, by storage key
         self.deadlines: Deadlines | None = None  # of watches; None: by the clock of the event loop
+        self.hang_up: Callable[[Client], bool] = lambda client: False  # cut a client's connection, if it can
         self._document = document
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -164,8 +166,18 @@ class Endpoint:
 
         if stream.timeout_seconds is not None and stream.timeout_seconds > 0:
             timers.append((self.deadlines or loop).call_later(stream.timeout_seconds, time_out))
-        # Who has not read for so long may never: it gets a moment to take the 410, no more.
-        watcher.fell_behind = lambda: timers.append(loop.call_later(DEAF_SECONDS, task.cancel))
+
+        def fell_behind() -> None:
+            """Who has not read for so long may never: it gets a moment to take the 410, no more."""
+            self.terminated[watcher.storage] += 1
+            timers.append(loop.call_later(DEAF_SECONDS, give_up))
+
+        def give_up() -> None:
+            """Merely closing the connection would wait for ever to send what it holds."""
+            if client is None or not self.hang_up(client):
+                task.cancel()
+
+        watcher.fell_behind = fell_behind
         gone = loop.create_task(_disconnected(receive))
         gone.add_done_callback(lambda _: watcher.finish())
         try:

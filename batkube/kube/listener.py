@@ -99,6 +99,15 @@ class Listener:
             task.cancel()
         await asyncio.sleep(0)  # lets the transports close their sockets
 
+    def hang_up(self, client: tuple[str, int]) -> bool:
+        """Cut the connection of this client, with all that was not sent; False if there is none."""
+        connections: set[Any] = self._state.connections
+        for connection in connections:
+            if connection.client == client:
+                connection.transport.abort()
+                return True
+        return False
+
     @property
     def socket(self) -> socket.socket | None:
         return self._socket

@@ -157,6 +157,7 @@ class ApiServer:
         listener = Listener(self.asgi, self._endpoint)
         self._port = await listener.start(host, port, self._tls(host))
         self._host, self._listener = host, listener
+        self._endpoint.hang_up = listener.hang_up
 
     async def stop(self) -> None:
         """End all watches and close all connections."""
@@ -345,12 +346,16 @@ class ApiServer:
         self.writes[change.type, change.resource.storage] += 1
 
     def _metrics(self) -> str:
-        """What Prometheus reads: requests by verb and resource, in the names of the real server."""
+        """What Prometheus reads: requests and watches by resource, in the names of the real server."""
         lines = ["# TYPE apiserver_request_total counter"]
         for (verb, storage), count in sorted(self.requests.items()):
-            plural, _, group = storage.partition(".")
-            labels = f'group="{group}",resource="{plural}",verb="{verb.upper()}"'
-            lines.append(f"apiserver_request_total{{{labels}}} {count}")
+            lines.append(f'apiserver_request_total{{{_labels(storage)},verb="{verb.upper()}"}} {count}')
+        lines.append("# TYPE apiserver_longrunning_requests gauge")
+        for storage, count in sorted(Counter(watcher.storage for watcher in self._endpoint.watchers).items()):
+            lines.append(f'apiserver_longrunning_requests{{{_labels(storage)},verb="WATCH"}} {count}')
+        lines.append("# TYPE apiserver_terminated_watchers_total counter")
+        for storage, count in sorted(self._endpoint.terminated.items()):
+            lines.append(f"apiserver_terminated_watchers_total{{{_labels(storage)}}} {count}")
         return "\n".join(lines) + "\n"
 
     def _resource(self, name: str) -> ResourceType:
@@ -363,6 +368,11 @@ class ApiServer:
         if namespace is None and obj is not None:
             namespace = obj.get("metadata", {}).get("namespace")
         return namespace or "default"
+
+
+def _labels(storage: str) -> str:
+    plural, _, group = storage.partition(".")
+    return f'group="{group}",resource="{plural}"'
 
 
 def _copy(obj: JSON) -> JSON:
