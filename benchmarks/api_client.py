@@ -26,40 +26,46 @@ class Endpoint:
 class Connection:
     """One connection, opened at its first use; requests follow one another on it."""
 
-    def __init__(self, endpoint: Endpoint) -> None:
+    def __init__(self, endpoint: Endpoint, accept: str = "application/json") -> None:
         parts = urlsplit(endpoint.url)
         assert parts.hostname
         assert parts.port
         self._address = (parts.hostname, parts.port)
         self._ssl = ssl._create_unverified_context() if parts.scheme == "https" else None
-        self._headers = f"Host: {parts.netloc}\r\nAccept: application/json\r\n"
+        self._headers = f"Host: {parts.netloc}\r\nAccept: {accept}\r\n"
         if endpoint.token:
             self._headers += f"Authorization: Bearer {endpoint.token}\r\n"
         self._reader: asyncio.StreamReader | None = None
         self._writer: asyncio.StreamWriter | None = None
 
-    async def request(self, method: str, path: str, body: bytes = b"") -> bytes:
+    async def request(self, method: str, path: str, body: bytes = b"", content_type: str = "application/json") -> bytes:
         """The body of the answer. Raises RequestError unless the status is 2xx, OSError when there is no server."""
-        reader, length = await self._send(method, path, body)
+        reader, length = await self._send(method, path, body, content_type)
         if length is not None:
             return await reader.readexactly(length)
         return b"".join([chunk async for chunk in _chunks(reader)])
 
     async def lines(self, path: str) -> AsyncIterator[bytes]:
         """The lines of an answer that goes on, as that of a watch."""
-        reader, _ = await self._send("GET", path, b"")
         rest = b""
-        async for chunk in _chunks(reader):
+        async for chunk in await self.chunks(path):
             *lines, rest = (rest + chunk).split(b"\n")
             for line in lines:
                 yield line
 
-    async def _send(self, method: str, path: str, body: bytes) -> tuple[asyncio.StreamReader, int | None]:
+    async def chunks(self, path: str) -> AsyncIterator[bytes]:
+        """The pieces of such an answer, as they come. When this returns the answer has begun."""
+        reader, _ = await self._send("GET", path)
+        return _chunks(reader)
+
+    async def _send(
+        self, method: str, path: str, body: bytes = b"", content_type: str = ""
+    ) -> tuple[asyncio.StreamReader, int | None]:
         if self._reader is None or self._writer is None:
             self._reader, self._writer = await asyncio.open_connection(*self._address, ssl=self._ssl)
         head = f"{method} {path} HTTP/1.1\r\n{self._headers}"
         if body:
-            head += f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\n"
+            head += f"Content-Type: {content_type}\r\nContent-Length: {len(body)}\r\n"
         self._writer.write(head.encode() + b"\r\n" + body)
         answer = (await self._reader.readuntil(b"\r\n\r\n")).lower()
         found = answer.find(b"content-length:")
@@ -70,14 +76,18 @@ class Connection:
             raise RequestError(f"{method} {path}: {status} {text[:200].decode(errors='replace')}")
         return self._reader, length
 
+    def close(self) -> None:
+        """Leave without a word."""
+        if self._writer is not None:
+            self._writer.close()
+
     async def __aenter__(self) -> "Connection":
         return self
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if self._writer is not None:
-            self._writer.close()
+        self.close()
 
 
 async def create(endpoint: Endpoint, path: str, bodies: Iterable[bytes], connections: int = 16) -> None:
