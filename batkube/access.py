@@ -54,7 +54,7 @@ def api_server(
     settings: AccessSettings, api: ApiSettings, *, without_plugins: Sequence[str] = (), **options: Any
 ) -> ApiServer:
     """The server, not started; ``options`` are what else it takes. It does without the plugins, unless they are asked
-    for. Raises AdmissionError, GateError, RuntimeConfigError and DefinitionError.
+    for. Raises AdmissionError, GateError, RuntimeConfigError and ManifestError.
     """
     if wants_tls(settings):
         from batkube.kube.certificates import Authority  # it takes a while to load
@@ -75,10 +75,11 @@ def api_server(
         runtime_config=read_runtime_config(api.runtime_config),
         **options,
     )
-    if api.definitions:
-        from batkube.definitions import define_all
+    if api.definitions or api.objects:
+        from batkube.manifests import create_all, define_all
 
         define_all(server, api.definitions)
+        create_all(server, api.objects)
     return server
 
 

@@ -148,6 +148,15 @@ CrdOption = Annotated[
         show_default=False,
     ),
 ]
+ObjectsOption = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--objects",
+        metavar="FILE|DIR",
+        help="Objects of any kind to have from the start (YAML, JSON); repeat for several.",
+        show_default=False,
+    ),
+]
 Epoch = Annotated[float, typer.Option(help="Unix seconds at which simulated time 0 lies.", show_default=False)]
 Seed = Annotated[int, typer.Option(help="Where uids and generated names come from.")]
 
@@ -165,6 +174,7 @@ def api_settings(
     gates: list[str] | None,
     versions: list[str] | None,
     definitions: list[Path] | None,
+    objects: list[Path] | None,
 ) -> ApiSettings:
     """Names may be given one by one or, as kube-apiserver takes them, with commas between."""
 
@@ -177,6 +187,7 @@ def api_settings(
         feature_gates=split(gates),
         runtime_config=split(versions),
         definitions=tuple(definitions or ()),
+        objects=tuple(objects or ()),
     )
 
 

@@ -33,16 +33,16 @@ from batkube.clock.oracle import IdleOracle
 from batkube.clock.pace import Pace
 from batkube.clock.probe import means_for
 from batkube.clock.simulated import SimulatedClock
-from batkube.definitions import DefinitionError
 from batkube.display import display, summary
 from batkube.kube.admission import AdmissionError
+from batkube.manifests import ManifestError, files_of
 from batkube.results.manifest import DecisionTime, Run, Scheduler, input_file
 from batkube.schedulers.extenders import ExtenderError
 from batkube.schedulers.kube_scheduler import ConfigError
 from batkube.schedulers.process import Launch, Process, SchedulerError
 from batkube.schedulers.under_test import Access, SchedulerChoiceError, SchedulerUnderTest, choose
 from batkube.session import Session
-from batkube.settings import BAD_INPUT, DATED_BY_PACE, FAILED, Clock, RestMeans, RunSettings
+from batkube.settings import BAD_INPUT, DATED_BY_PACE, FAILED, ApiSettings, Clock, RestMeans, RunSettings
 from batkube.simulator.embedded import EmbeddedSimulator
 from batkube.startup.errors import StartupError
 from batkube.startup.model import read_startup
@@ -66,7 +66,7 @@ _BAD_INPUTS = (
     ExtenderError,
     SchedulerChoiceError,
     AdmissionError,
-    DefinitionError,
+    ManifestError,
     OSError,
 )
 
@@ -288,6 +288,7 @@ def _manifest(settings: RunSettings, inputs: Inputs, command: list[str], mode: M
         platform=input_file(settings.platform),
         workloads=[input_file(path) for path in settings.workloads],
         startup=input_file(settings.startup) if settings.startup else None,
+        objects=[input_file(file) for path in _given(settings.api) for file in files_of(path)],
         scheduler=Scheduler(
             kind=inputs.scheduler.kind,
             command=command,
@@ -304,6 +305,10 @@ def _manifest(settings: RunSettings, inputs: Inputs, command: list[str], mode: M
         epoch=settings.epoch,
         settings=settings.step.model_dump(mode="json"),
     )
+
+
+def _given(api: ApiSettings) -> tuple[Path, ...]:
+    return api.definitions + api.objects
 
 
 def _not_repeatable(mode: Mode, settings: RunSettings, inputs: Inputs) -> list[str]:

@@ -161,6 +161,8 @@ class ApiSettings(BaseModel):
     runtime_config: tuple[str, ...] = ()
     definitions: tuple[Path, ...] = ()
     """Files and folders of CustomResourceDefinitions."""
+    objects: tuple[Path, ...] = ()
+    """Files and folders of objects of any kind."""
 
 
 class RunSettings(BaseModel):

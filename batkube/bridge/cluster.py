@@ -6,7 +6,7 @@ from typing import Any
 from batkube.batsim.allocation import format_intervals
 from batkube.batsim.messages import ComputeResource, ExecuteJobData
 from batkube.batsim.platform import Platform
-from batkube.bridge.errors import InvariantBroken
+from batkube.bridge.errors import InputError, InvariantBroken
 from batkube.bridge.hosts import Host, node
 from batkube.bridge.jobs import Job, PodWishes
 from batkube.bridge.kubelet import Kubelet
@@ -53,14 +53,17 @@ class Cluster:
         return self.exclusive and self._whole_host is None
 
     def create(self, resources: Sequence[ComputeResource], *, exclusive: bool) -> None:
-        """Make a node of each compute host. Raises InputError where a host's property is wrong."""
+        """Make a node of each compute host. Raises InputError where a host cannot be shown as one."""
         names = Names()
         self.occupancy = Occupancy(exclusive=exclusive)
         for resource in resources:
             host = self._host(resource)
             name = names.claim(host.name)
             created = node(host, name, exclusive=exclusive, now=self._time.rfc3339())
-            self._server.create("nodes", created)
+            try:
+                self._server.create("nodes", created)
+            except ApiError as error:
+                raise InputError(f"host {host.name}: {error.message}") from None
             self.hosts[name] = host
             self._node_of[host.number] = name
             self._allocatable[name] = created["status"]["allocatable"]

@@ -9,6 +9,7 @@ from batkube.batsim.allocation import parse_intervals
 from batkube.batsim.platform import Platform
 from batkube.bridge.cluster import Cluster
 from batkube.bridge.decision_time import ZERO, DecisionTime, Reactions
+from batkube.bridge.device_claims import DeviceClaims
 from batkube.bridge.errors import InputError, InvariantBroken
 from batkube.bridge.gangs import Gangs
 from batkube.bridge.job_control import JobControl
@@ -61,6 +62,7 @@ class Simulation:
         self._served = served
         self._files = files or JobFiles()
         self._watch = PodWatch(server, self.control, self.cluster)
+        self._claims = DeviceClaims(server, self.warn)
         self.calls: list[float] = []
         """Dates for which Batsim was asked to call."""
         self._static_jobs_to_come = True
@@ -69,6 +71,7 @@ class Simulation:
     def close(self) -> None:
         """Let go of the API server, which another simulation may use."""
         self._watch.stop()
+        self._claims.stop()
         if self._admit in self._server.bind_admission:
             self._server.bind_admission.remove(self._admit)
 
@@ -112,10 +115,13 @@ class Simulation:
             # An event may be older than the last message: it came while Batsim waited for us.
             self.time.advance(max(self.time.now, event.timestamp))
             self._apply(event)
+            self._claims.sync()
             changed = self._server.store.revision != revision
         self.time.advance(message.now)
         told = not all(isinstance(event, messages.RequestedCall) for event in message.events)
-        return self.stages.advance() or told
+        advanced = self.stages.advance()
+        self._claims.sync()
+        return advanced or told
 
     def _apply(self, event: messages.Event) -> None:
         match event:
@@ -152,6 +158,7 @@ class Simulation:
         self.cluster.create(data.compute_resources, exclusive=not data.allow_compute_sharing)
         self._server.bind_admission.append(self._admit)
         self._watch.start()
+        self._claims.start()
         self._events.write(
             self.time.now,
             "simulation_begins",
@@ -237,6 +244,7 @@ class Simulation:
                 self.control.bound(job, name, done.bound[name])
                 self.stages.bound(job, name)
         self.stages.advance()
+        self._claims.sync()
         return freed or self._server.store.revision != before
 
     @property

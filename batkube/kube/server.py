@@ -51,6 +51,7 @@ if TYPE_CHECKING:
 JSON = dict[str, Any]
 # `list` is a method of the server.
 Objects = list[JSON]
+Provided = list[tuple[ResourceType, JSON]]
 Sockets = list[socket.socket]
 BindAdmissions = list[BindAdmission]
 
@@ -130,6 +131,7 @@ class ApiServer:
         self.store.subscribe(Definitions(self._api).follow)
         self.store.subscribe(EventExpiry(self._api, event_ttl).follow)
         self._definitions: Objects = []
+        self._provided: Provided = []
         self._bootstrap()
 
     # -- over HTTP
@@ -213,9 +215,7 @@ class ApiServer:
         The namespace is that of the object if it is not given. Returns the stored object, which must not be
         changed.
         """
-        kind = self._resource(resource)
-        obj = typed.decode(kind, _copy(obj))
-        return create(self._api, kind, self._namespace(kind, namespace, obj), obj).obj
+        return self._create(self._resource(resource), obj, namespace)
 
     def get(self, resource: str, name: str, namespace: str | None = None) -> JSON:
         """The stored object, not to be changed; ApiError 404 if there is none."""
@@ -273,6 +273,14 @@ class ApiServer:
                 raise ApiError.conflict(DEFINITIONS, made["metadata"]["name"], condition["message"])
         self._definitions.append(definition)
 
+    def provide(self, obj: JSON) -> None:
+        """Create an object of whichever kind it says it is, and again after each `reset`. ApiError."""
+        kind = self.registry.by_kind(obj["apiVersion"], obj["kind"])
+        if kind is None or not kind.storable:
+            raise ApiError.no_such_resource()
+        self._create(kind, obj)
+        self._provided.append((kind, obj))
+
     def subscribe(self, listener: Callable[[Change], None]) -> None:
         """Call `listener` after each write, in order of revision, before the write returns."""
         self.store.subscribe(listener)
@@ -291,6 +299,8 @@ class ApiServer:
         self._bootstrap()
         for definition in self._definitions:
             self.create(DEFINITIONS, definition)
+        for kind, obj in self._provided:
+            self._create(kind, obj)
 
     # -- what it is doing
 
@@ -330,6 +340,10 @@ class ApiServer:
         return self._listener.socket if self._listener is not None else None
 
     # -- private
+
+    def _create(self, kind: ResourceType, obj: JSON, namespace: str | None = None) -> JSON:
+        obj = typed.decode(kind, _copy(obj))
+        return create(self._api, kind, self._namespace(kind, namespace, obj), obj).obj
 
     def _bootstrap(self) -> None:
         bootstrap(self._api, self.authority.certificate if self.authority is not None else None)

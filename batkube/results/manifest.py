@@ -89,6 +89,8 @@ class Run(BaseModel):
     workloads: list[InputFile] = []
     startup: InputFile | None = None
     """The start-up model; without one pods start and end at once."""
+    objects: list[InputFile] = []
+    """The definitions and other objects that the cluster had from its start."""
     scheduler: Scheduler
     simulator: str
     compute_sharing: bool | None = None

@@ -9,8 +9,8 @@ from pathlib import Path
 import httpx
 import pytest
 
-from batkube.definitions import DefinitionError, define_all
 from batkube.kube.server import ApiServer
+from batkube.manifests import ManifestError, create_all, define_all
 from tests.run.conftest import Batkube, environment
 from tests.run.test_serve import PLATFORM, WORKLOAD, Serve
 
@@ -77,8 +77,57 @@ def test_custom_resources_outlive_a_simulation(tmp_path: Path) -> None:
 def test_a_bad_definition_is_told_with_its_place(tmp_path: Path, text: str, complaint: str) -> None:
     file = tmp_path / "bad.yaml"
     file.write_text(text)
-    with pytest.raises(DefinitionError, match=f"bad.yaml, {complaint}" if complaint.startswith("line") else complaint):
+    with pytest.raises(ManifestError, match=f"bad.yaml, {complaint}" if complaint.startswith("line") else complaint):
         define_all(ApiServer(now=lambda: 0.0), [file])
+
+
+OBJECTS = """\
+apiVersion: v1
+kind: Namespace
+metadata: {name: team}
+---
+apiVersion: v1
+kind: List
+items:
+- {apiVersion: v1, kind: ConfigMap, metadata: {name: a, namespace: team}}
+- {apiVersion: scheduling.k8s.io/v1, kind: PriorityClass, metadata: {name: high}, value: 7}
+"""
+
+
+def test_a_node_may_not_have_the_name_of_a_host(
+    tmp_path: Path, batkube: Batkube, platform: Callable[..., Path]
+) -> None:
+    (tmp_path / "node.yaml").write_text("{apiVersion: v1, kind: Node, metadata: {name: node-1}}")
+    done = batkube("-p", platform(2), "-w", WORKLOAD, "--objects", tmp_path / "node.yaml")
+    assert done.exit_code == 2
+    assert done.stderr == 'batkube: host node-1: nodes "node-1" already exists\n'
+
+
+def test_objects_of_any_kind_outlive_a_simulation(tmp_path: Path) -> None:
+    (tmp_path / "objects.yaml").write_text(OBJECTS)
+    server = ApiServer(now=lambda: 0.0)
+    create_all(server, [tmp_path])
+    server.delete("configmaps", "a", "team")
+    server.reset()
+    assert server.get("priorityclasses.scheduling.k8s.io", "high")["value"] == 7
+    assert server.get("configmaps", "a", "team")["kind"] == "ConfigMap"
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        ("kind: Gang\napiVersion: example.com/v1\n", "line 1: Gang: the server could not find the requested resource"),
+        ("kind: Binding\napiVersion: v1\n", "line 1: Binding: the server could not find the requested resource"),
+        ("a: 1\n", "line 1: expected an object with a kind and an apiVersion"),
+        (OBJECTS.replace("value: 7", "value: high"), "line 5: PriorityClass: .*value"),
+        (f"{OBJECTS}---\n{OBJECTS}", 'line 11: Namespace: namespaces "team" already exists'),
+    ],
+)
+def test_a_bad_object_is_told_with_its_place(tmp_path: Path, text: str, complaint: str) -> None:
+    file = tmp_path / "bad.yaml"
+    file.write_text(text)
+    with pytest.raises(ManifestError, match=f"bad.yaml, {complaint}"):
+        create_all(ApiServer(now=lambda: 0.0), [file])
 
 
 @pytest.mark.parametrize(
@@ -88,6 +137,7 @@ def test_a_bad_definition_is_told_with_its_place(tmp_path: Path, text: str, comp
         (["serve", "--api-only", "--port", "0", "--disable-admission-plugins=Foo"], "has no plugin 'Foo'"),
         (["run", "-p", str(PLATFORM), "-w", str(WORKLOAD), "--enable-admission-plugins=Foo"], "has no plugin 'Foo'"),
         (["run", "-p", str(PLATFORM), "-w", str(WORKLOAD), "--crd", "nowhere"], "nowhere: No such file"),
+        (["run", "-p", str(PLATFORM), "-w", str(WORKLOAD), "--objects", "nowhere"], "nowhere: No such file"),
     ],
 )
 def test_bad_options_end_with_2(tmp_path: Path, arguments: list[str], complaint: str) -> None:

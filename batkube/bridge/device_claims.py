@@ -1,0 +1,181 @@
+"""Claims of devices (DRA): the part of the resourceclaim controller, which no scheduler plays.
+
+A pod that names a template gets a claim of its own. When a pod has ended its claims are free again: the scheduler has
+allocated them and reserved them for it, and somebody has to take that back (kube-controller-manager's
+``pkg/controller/resourceclaim``, of Kubernetes 1.36).
+"""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from batkube.kube.server import ApiServer
+from batkube.kube.status import ApiError
+from batkube.kube.store import DELETED, Change
+
+JSON = dict[str, Any]
+Key = tuple[str, str]
+"""Namespace and name."""
+
+CLAIMS = "resourceclaims.resource.k8s.io"
+TEMPLATES = "resourceclaimtemplates.resource.k8s.io"
+CLAIM_NAME = "resource.kubernetes.io/pod-claim-name"
+"""Annotation of a claim that was made for a pod: which of the pod's claims it is."""
+PROTECTION = "resource.kubernetes.io/delete-protection"
+"""Finalizer of a claim that is allocated."""
+_LONGEST_PREFIX = 57
+
+
+class DeviceClaims:
+    """Follows pods and claims from ``start`` to ``stop``; what is to be done is done by ``sync``.
+
+    ``warn`` tells the user what is missing.
+    """
+
+    def __init__(self, server: ApiServer, warn: Callable[[str], None]) -> None:
+        self._server = server
+        self._warn = warn
+        self._following = False
+        # In order of the changes. As dictionaries: each once.
+        self._pods: dict[Key, None] = {}
+        self._claims: dict[Key, None] = {}
+        self._without_template: dict[Key, None] = {}
+
+    def start(self) -> None:
+        """Begin to follow."""
+        self._server.subscribe(self._on_change)
+        self._following = True
+
+    def stop(self) -> None:
+        """Follow no more."""
+        if self._following:
+            self._server.store.unsubscribe(self._on_change)
+        self._following = False
+
+    def sync(self) -> None:
+        """Make the claims that pods need, and free those that none needs any more."""
+        while self._pods or self._claims:
+            pods, self._pods = self._pods, {}
+            for key in pods:
+                self._sync_pod(key)
+            claims, self._claims = self._claims, {}
+            for key in claims:
+                self._sync_claim(key)
+
+    def _on_change(self, change: Change) -> None:
+        storage, (namespace, name) = change.resource.storage, change.version.key
+        if storage == CLAIMS and change.type != DELETED:
+            self._claims[namespace, name] = None
+        elif storage == TEMPLATES and change.type != DELETED:
+            self._pods |= self._without_template
+        elif storage == "pods":
+            pod = change.object
+            if change.type == DELETED or _is_done(pod):
+                self._without_template.pop((namespace, name), None)
+                self._claims.update(((namespace, claim), None) for claim in _claims_of(pod))
+            elif change.previous is None and pod["spec"].get("resourceClaims"):
+                self._pods[namespace, name] = None
+
+    def _sync_pod(self, key: Key) -> None:
+        pod = self._server.store.get("pods", *key)
+        if pod is None or _is_done(pod) or pod["metadata"].get("deletionTimestamp"):
+            return
+        statuses = list(pod["status"].get("resourceClaimStatuses") or ())
+        made = {status["name"] for status in statuses}
+        try:
+            for asked in pod["spec"]["resourceClaims"]:
+                template = asked.get("resourceClaimTemplateName")
+                if template and asked["name"] not in made:
+                    claim = self._server.create(CLAIMS, self._claim(pod, asked["name"], template))
+                    statuses.append({"name": asked["name"], "resourceClaimName": claim["metadata"]["name"]})
+        except ApiError as error:
+            self._without_template[key] = None
+            self._warn(f"pod {key[1]}, claim {asked['name']}: {error.message}")
+        else:
+            self._without_template.pop(key, None)
+        if len(statuses) > len(made):
+            status = {**pod["status"], "resourceClaimStatuses": statuses}
+            self._server.update("pods", {**pod, "status": status}, "status")
+
+    def _claim(self, pod: JSON, name: str, template_name: str) -> JSON:
+        """A claim for the pod. Raises ApiError where there is no such template."""
+        metadata = pod["metadata"]
+        template = self._server.get(TEMPLATES, template_name, metadata["namespace"])["spec"]
+        given = template.get("metadata") or {}
+        owner = {"apiVersion": "v1", "kind": "Pod", "name": metadata["name"], "uid": metadata["uid"]}
+        return {
+            "metadata": {
+                "generateName": _prefix(metadata["name"], name),
+                "namespace": metadata["namespace"],
+                "labels": given.get("labels") or {},
+                "annotations": {**(given.get("annotations") or {}), CLAIM_NAME: name},
+                "ownerReferences": [{**owner, "controller": True}],
+            },
+            "spec": template["spec"],
+        }
+
+    def _sync_claim(self, key: Key) -> None:
+        claim = self._server.store.get(CLAIMS, *key)
+        if claim is None:
+            return
+        status = claim.get("status") or {}
+        reserved = status.get("reservedFor") or []
+        remaining = [one for one in reserved if not self._is_over(one, key[0])]
+        protected = PROTECTION in (claim["metadata"].get("finalizers") or ())
+        deleted = bool(claim["metadata"].get("deletionTimestamp"))
+        if len(remaining) < len(reserved) or (protected and deleted and not remaining):
+            status = {**status, "reservedFor": remaining}
+            if protected and not remaining:
+                status.pop("allocation", None)
+            claim = self._server.update(CLAIMS, {**claim, "status": status}, "status")
+            if protected and not status.get("allocation"):
+                others = [name for name in claim["metadata"]["finalizers"] if name != PROTECTION]
+                self._server.update(CLAIMS, {**claim, "metadata": {**claim["metadata"], "finalizers": others}})
+        if not (remaining or deleted) and self._owner_is_over(claim):
+            self._server.delete(CLAIMS, key[1], key[0])
+
+    def _is_over(self, consumer: JSON, namespace: str) -> bool:
+        """Whether it is a pod that runs no more."""
+        if consumer.get("apiGroup") or consumer["resource"] != "pods":
+            return False
+        return self._pod_is_over(namespace, consumer["name"], consumer["uid"])
+
+    def _owner_is_over(self, claim: JSON) -> bool:
+        """Whether it was made for a pod that runs no more."""
+        metadata = claim["metadata"]
+        return any(
+            owner.get("controller")
+            and (owner["apiVersion"], owner["kind"]) == ("v1", "Pod")
+            and self._pod_is_over(metadata["namespace"], owner["name"], owner["uid"])
+            for owner in metadata.get("ownerReferences") or ()
+        )
+
+    def _pod_is_over(self, namespace: str, name: str, uid: str) -> bool:
+        pod = self._server.store.get("pods", namespace, name)
+        return pod is None or pod["metadata"]["uid"] != uid or _is_done(pod)
+
+
+def _is_done(pod: JSON) -> bool:
+    """It has ended, or is deleted and on no node."""
+    if pod.get("status", {}).get("phase") in ("Succeeded", "Failed"):
+        return True
+    return bool(pod["metadata"].get("deletionTimestamp")) and not pod["spec"].get("nodeName")
+
+
+def _claims_of(pod: JSON) -> Iterator[str]:
+    """The names of its claims: its own, those made for it, and the one that a scheduler has made for extended resources
+    that are devices.
+    """
+    status = pod.get("status", {})
+    for one in (*(pod["spec"].get("resourceClaims") or ()), *(status.get("resourceClaimStatuses") or ())):
+        if one.get("resourceClaimName"):
+            yield one["resourceClaimName"]
+    if extended := status.get("extendedResourceClaimStatus"):
+        yield extended["resourceClaimName"]
+
+
+def _prefix(pod: str, claim: str) -> str:
+    """For a generated name; both are cut where they are long."""
+    whole = f"{pod}-{claim}-"
+    if len(whole) <= _LONGEST_PREFIX:
+        return whole
+    return f"{pod[: len(pod) * _LONGEST_PREFIX // len(whole)]}-{claim[: len(claim) * _LONGEST_PREFIX // len(whole)]}"
