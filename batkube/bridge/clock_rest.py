@@ -22,7 +22,8 @@ AHEAD = 0.00025
 """Simulated seconds by which its wall clock is ahead of the simulation.
 
 Other ticks come at whole seconds of the wall clock, and the nanoseconds that its readings of it have taken. So they are
-due when an event of that second comes, and not a moment later, while the scheduler reacts.
+due when an event of that second comes, and not a moment later, while the scheduler reacts. With what
+``clock.simulated.CYCLE`` adds it is less than a millisecond.
 """
 STARTUP_SILENCE = 2.0
 """Simulated seconds without a request after which a scheduler has started up."""
@@ -46,6 +47,8 @@ class RestOnSimulatedClock:
         self._watches = Deadlines(lambda: clock.now)
         """When watches end that the scheduler has asked for."""
         server.end_watches_by(self._watches)
+        self._rested: tuple[int, int, int] | None = None
+        """What there had been to stir it when it last came to rest."""
 
     def close(self) -> None:
         """The clock belongs to whoever started the processes."""
@@ -88,8 +91,18 @@ class RestOnSimulatedClock:
         dates = [date for date in (self._clock.next_deadline(), self._watches.next()) if date is not None]
         return min(dates, default=None)
 
+    def _stirring(self) -> tuple[int, int, int]:
+        """Changes if the scheduler was given something since: a change of an object, an answer, a jump of its clock.
+
+        Asleep, and without any of these, it sleeps on.
+        """
+        return self._server.store.revision, self._server.requests.total(), self._clock.jumps
+
     async def _at_rest(self) -> None:
         while True:
+            due = self._watches.next()
+            if (due is None or due > self._clock.now) and self._stirring() == self._rested and not self._server.busy():
+                return
             self._watches.pass_due()
             verdict = await self._clock.at_rest(
                 timeout=self._settings.rest_timeout, progress=self._server.requests.total
@@ -100,6 +113,4 @@ class RestOnSimulatedClock:
                 await asyncio.Event().wait()
             if not verdict.idle:
                 raise not_at_rest(self.counts, verdict, self._settings.rest_timeout)
-            due = self._watches.next()
-            if due is None or due > self._clock.now:
-                return
+            self._rested = self._stirring()

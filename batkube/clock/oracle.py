@@ -234,12 +234,13 @@ class IdleOracle:
         for thread in dozing:
             try:
                 verdict = self._judge(thread)
+                # One that was woken shows its old call until the CPU it is to run on takes note of that.
+                if verdict is None and not (self.dozes(thread) and thread.state() == "S"):
+                    verdict = not_idle("woken", f"{thread} ran meanwhile")
             except ThreadEnded:
                 return not_idle("ended", f"{thread} ended")
             if verdict is not None:
                 return verdict
-            if not self.dozes(thread):
-                return not_idle("woken", f"{thread} ran meanwhile")
         return None
 
     def _is_observed(self, inode: int) -> bool:

@@ -19,10 +19,15 @@ from batkube.clock.verdict import Verdict, not_idle
 
 SECOND = 1_000_000_000
 GRID = 1_000_000
-"""Nanoseconds: processes are woken at whole multiples, up to a millisecond after a timer of theirs is due.
+"""Nanoseconds: processes are woken at whole multiples, up to a millisecond after a timer of theirs is due."""
+CYCLE, SLOWNESS = 6_180_339_887, 9_000
+"""The clock is ahead of the date that it is set to, by a nanosecond more for each SLOWNESS of them in a CYCLE.
 
-When exactly it is due differs from run to run by some nanoseconds, for each reading of the clock adds one and a
-program's threads read it as they please. Rounded up it is the same each time.
+When exactly a timer is due differs from run to run by some nanoseconds, for each reading of the clock adds one and a
+program's threads read it as they please. A program that sleeps for a second would find, at the same nanosecond of a
+later millisecond, its timer due in one run and not in another. Set to another place in its millisecond than when the
+sleep began, the clock leaves no doubt. At most 0.69 ms in all (see ``bridge.clock_rest.AHEAD``); a CYCLE of some golden
+seconds has no multiple near a round number of seconds, such as lie between two events.
 """
 
 NUDGE_PERIOD = 0.01
@@ -57,11 +62,15 @@ class SimulatedClock:
         self.nudges = 0
         self.nudged = 0.0
         """Simulated seconds added by nudges."""
+        self.jumps = 0
+        """How often it was set to a later time."""
         self.uncertain_jumps = 0
         """Jumps during which a thread was awake: its sleep was computed a second time."""
         self._oracle = oracle
         oracle.dozes = go.dozes
-        self._start = self._set_at = self.page.monotonic
+        self._start = self.page.monotonic
+        self._date = 0
+        """What it was set to, in nanoseconds."""
         self._limit: int | None = None
         self._poke_again = False
         self._helpers: list[Helper] = []
@@ -83,11 +92,15 @@ class SimulatedClock:
         processes should be at rest.
         """
         self._limit = None if limit is None or limit <= now else round(limit * SECOND)
-        step = round(now * SECOND) - self._elapsed()
+        date = round(now * SECOND)
+        if date <= self._date:
+            return
+        self._date = date
+        step = _shown(date) - self._elapsed()
         if step <= 0:
             return
         self.page.advance(step)
-        self._set_at = self.page.monotonic
+        self.jumps += 1
         self._wake()
         if not self._helpers and not self._oracle.untouched():
             # It may have read the old time and gone to sleep on it: compute its sleep again at the next rest.
@@ -124,12 +137,13 @@ class SimulatedClock:
         milliseconds only; then the next one is told.
         """
         due = [waits.deadline - self._start for waits in map(Helper.tell, self._helpers) if waits.deadline >= 0]
+        dates = [date if _shown(date) >= exact else date + GRID for exact in due for date in [exact // GRID * GRID]]
         left = go.next_timer(self._oracle.threads())
         if left is not None:
-            due.append(self._set_at - self._start + left + 1)  # it was computed after the clock was set
-        if not due:
+            dates.append(-(-(self._date + left) // GRID) * GRID + GRID)  # it was rounded down
+        if not dates:
             return None
-        return max(-(-min(due) // GRID), self._elapsed() // GRID + 1) * GRID / SECOND
+        return max(min(dates), (self._date // GRID + 1) * GRID) / SECOND
 
     def close(self) -> None:
         """Let go of the page; processes whose waits were taken over are ended."""
@@ -166,6 +180,11 @@ class SimulatedClock:
             self._wake()
             self.nudges += 1
             self.nudged += step / SECOND
+
+
+def _shown(date: int) -> int:
+    """What the clock shows when it is set to a date, both in nanoseconds."""
+    return date + date % CYCLE // SLOWNESS
 
 
 class _Nudge:

@@ -173,3 +173,17 @@ class TestAtRest:
         assert verdict.idle == missed, verdict
         oracle.close()
         server.accepted.append(connection)
+
+
+def test_a_doze_that_ends_is_no_rest(
+    oracle: IdleOracle, start_python: StartPython, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A thread that was woken shows the call in which it slept until its CPU, which may be busy, takes note of it."""
+    process = start_python("print('ready', flush=True); input()")
+    line(process)
+    until(lambda: state(process.pid) == "S")
+    oracle.add(process.pid)
+    assert idle(oracle)
+    oracle.dozes = lambda thread: True
+    monkeypatch.setattr(Thread, "state", lambda thread: "R")
+    assert oracle.look().kind == "woken"
