@@ -9,10 +9,10 @@ from __future__ import annotations
 import copy
 import re
 from collections.abc import Sequence
-from functools import lru_cache
 from typing import Any
 
 from ..status import FieldError, quote, show
+from .expressions import expression
 
 JSON = dict[str, Any]
 
@@ -151,15 +151,6 @@ def _of_enum(schema: JSON, value: Any, path: str) -> list[FieldError]:
     return [FieldError.not_supported(path, value, [item if isinstance(item, str) else show(item) for item in allowed])]
 
 
-@lru_cache(maxsize=1024)
-def _pattern(text: str) -> re.Pattern[str] | None:
-    """Go's regular expressions are nearly Python's; one that Python cannot read is not checked."""
-    try:
-        return re.compile(text.replace("\\z", "\\Z"))
-    except re.error:
-        return None
-
-
 def _of_string(schema: JSON, value: str, path: str) -> list[FieldError]:
     errors = []
     shortest, longest = schema.get("minLength"), schema.get("maxLength")
@@ -170,7 +161,7 @@ def _of_string(schema: JSON, value: str, path: str) -> list[FieldError]:
         errors.append(FieldError.invalid(path, value, detail))
     pattern = schema.get("pattern")
     if pattern:
-        compiled = _pattern(pattern)
+        compiled = expression(pattern)  # one that Python cannot say is not checked
         if compiled is not None and not compiled.search(value):
             errors.append(FieldError.invalid(path, value, f"{path} in body should match '{pattern}'"))
     its = schema.get("format")

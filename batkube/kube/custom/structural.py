@@ -4,12 +4,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
-from functools import lru_cache
 from typing import Any
 
 from ..status import FieldError
+from .expressions import ExpressionError, expression
 
 JSON = dict[str, Any]
 Errors = list[FieldError]
@@ -188,10 +187,9 @@ def _complete(values: JSON, schema: JSON, path: str, of: str) -> Errors:
     return errors
 
 
-@lru_cache(maxsize=1024)
 def _is_expression(pattern: str) -> bool:
     try:
-        re.compile(pattern)
-    except (re.error, OverflowError, RecursionError):
+        expression(pattern)
+    except ExpressionError:
         return False
     return True

@@ -9,6 +9,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from ...quantity import Quantity
+from ..expressions import expression
 from .syntax import Node
 
 MAX_STEPS = 100_000  # of one evaluation: a rule may not hold the server up
@@ -119,7 +120,7 @@ class _Evaluation:
             raise CelError(f"undeclared reference to '{name}'")
         try:
             return function(*arguments)
-        except (TypeError, AttributeError, ValueError, re.error, OverflowError) as error:
+        except (TypeError, AttributeError, ValueError, OverflowError) as error:
             raise CelError(f"no such overload: {name}: {error}") from None
 
     def _macro(self, node: Node, scope: Scope) -> Any:
@@ -275,7 +276,10 @@ def _text(value: Any) -> str:
 
 
 def _matches(text: str, pattern: str) -> bool:
-    return re.search(pattern, text) is not None
+    compiled = expression(pattern)
+    if compiled is None:
+        raise ValueError(f"no way to match {pattern!r}")
+    return compiled.search(text) is not None
 
 
 def _unique(values: list[Any]) -> bool:
