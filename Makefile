@@ -89,7 +89,7 @@ TOOLS := kube-scheduler-1.36.3 kubectl-1.36.3 kubectl-1.34.3 kube-scheduler-1.34
 	kube-controller-manager-1.36.3 go-clients-1.36.3
 CONTROL_PLANE := kube-scheduler-1.36.3 kube-apiserver-1.36.3 etcd-3.6.16
 
-MORE := kube-scheduler-1.35.4 kube-scheduler-1.37.2
+MORE := kube-scheduler-1.35.4 kube-scheduler-1.37.2 kueue-0.17.0
 PROGRAMS := $(sort $(TOOLS) $(CONTROL_PLANE) $(MORE))
 
 .PHONY: try-tools $(PROGRAMS)
@@ -113,9 +113,13 @@ kube-scheduler-1.37.2: MODULE = tests/schedulers/kube-scheduler/v1.37.mod
 kubectl-1.36.3: MODULE = tests/clients/kubectl/go.mod
 kubectl-1.34.3: MODULE = tests/clients/kubectl/v1.34.mod
 kube-controller-manager-1.36.3: MODULE = tests/controllers/kube-controller-manager/go.mod
+kueue-0.17.0: MODULE = tests/controllers/kueue/go.mod
+kueue-0.17.0: MAIN = sigs.k8s.io/kueue/cmd/kueue
 go-clients-1.36.3: MODULE = tests/clients/go/go.mod
 kube-apiserver-1.36.3: MODULE = benchmarks/control-plane/kube-apiserver/go.mod
 etcd-3.6.16: MODULE = benchmarks/control-plane/etcd/go.mod
+
+MAIN := .
 
 # NAME-VERSION, built from MODULE again only when its sources have changed, whatever their dates say.
 $(PROGRAMS): FOLDER = $(dir $(MODULE))
@@ -125,10 +129,10 @@ $(PROGRAMS): LDFLAGS = -s -w $(foreach package,client-go/pkg component-base,$(fo
 	gitMajor=$(word 1,$(subst ., ,$(VERSION))) gitMinor=$(word 2,$(subst ., ,$(VERSION))), \
 	-X k8s.io/$(package)/version.$(pair)))
 $(PROGRAMS):
-	@sources=$$(echo '$(LDFLAGS)' | cat $(FOLDER)*.go $(MODULE) $(MODULE:.mod=.sum) - | cksum); \
+	@sources=$$(echo '$(LDFLAGS)' | cat $(wildcard $(FOLDER)*.go) $(MODULE) $(MODULE:.mod=.sum) - | cksum); \
 	if [ ! -x $(BIN)/$@ ] || [ "$$(cat $(BIN)/.$@.sources 2>&1)" != "$$sources" ]; then \
 		echo "building $(BIN)/$@: some minutes the first time"; \
 		mkdir -p $(BIN) && (cd $(FOLDER) && CGO_ENABLED=0 GOWORK=off nice $(GO) build -trimpath \
-			-modfile=$(notdir $(MODULE)) -ldflags '$(LDFLAGS)' -o $(BIN)/.$@.$$$$ .) && \
+			-modfile=$(notdir $(MODULE)) -ldflags '$(LDFLAGS)' -o $(BIN)/.$@.$$$$ $(MAIN)) && \
 		mv $(BIN)/.$@.$$$$ $(BIN)/$@ && echo "$$sources" > $(BIN)/.$@.sources; \
 	fi
