@@ -4,7 +4,7 @@ import select
 from collections.abc import Callable, Iterable, Sequence
 from typing import Protocol
 
-from batkube.clock.backlog import Backlog
+from batkube.clock.loopback import Loopback
 from batkube.clock.tcp import Connection, End, HasFileDescriptor, SockDiag
 from batkube.clock.verdict import Verdict, not_idle
 
@@ -40,33 +40,47 @@ class ServerLook:
         except OSError:
             self._diag = None  # then only bytes that have arrived are seen
         try:
-            self._backlog: Backlog | None = Backlog()
+            self._loopback: Loopback | None = Loopback()
         except OSError:
-            self._backlog = None
+            self._loopback = None
+        self._settled_at = b""
+        """The traffic so far when all was found settled, by two looks; empty if something was not."""
 
     def look(self, *, again: bool = False) -> Verdict | None:
         """Why the server's side is not at rest, or None.
 
         ``again``: it was at rest a moment ago and the processes have slept since, so that they can have sent nothing.
+
+        Where nothing was sent since all was settled it still is. For what a program writes is sent at once, unless what
+        it wrote before waits to be acknowledged; and all that had been answered.
         """
         if self._server.busy():
             return not_idle("server busy", "the server has a request in work or something to write")
-        if self._backlog is not None and self._backlog.packets():
-            return not_idle("packets", "packets wait for the kernel to deliver them")
+        traffic = b""
+        if self._loopback is not None:
+            if self._loopback.undelivered():
+                return not_idle("packets", "packets wait for the kernel to deliver them")
+            traffic = self._loopback.traffic()
+            if traffic and traffic == self._settled_at:
+                return None
         near_ends = self._near_ends()
         # What arrives from here on is missing in the near ends' counts; what arrived before makes them readable.
         readable = self._readable(list(near_ends))
         listener = self._server.listener()
         if listener is not None and listener.fileno() in readable:
             return not_idle("to accept", "a connection waits to be accepted")
-        return self._unread(near_ends, readable) or self._in_flight(near_ends, again)
+        self._settled_at = traffic if again else b""  # the first look does not see what the loop has just accepted
+        verdict = self._unread(near_ends, readable) or self._in_flight(near_ends, again)
+        if verdict is not None:
+            self._settled_at = b""
+        return verdict
 
     def close(self) -> None:
         """Let go of the files."""
         if self._diag is not None:
             self._diag.close()
-        if self._backlog is not None:
-            self._backlog.close()
+        if self._loopback is not None:
+            self._loopback.close()
 
     def _near_ends(self) -> dict[Connection, End]:
         known: dict[HasFileDescriptor, Connection] = {}
@@ -111,6 +125,7 @@ class ServerLook:
 
     def _in_flight(self, near_ends: dict[Connection, End], again: bool) -> Verdict | None:
         if self._diag is None:
+            self._settled_at = b""
             return None
         settled = self._settled if again else {}
         unsettled = [connection for connection, near in near_ends.items() if settled.get(connection) != near]
@@ -120,8 +135,10 @@ class ServerLook:
                 if far.sent != near.received:
                     return _flying(far.sent - near.received, "from", connection)
                 unread = near.sent - far.received + far.unread
-                if unread and self._is_observed(far.inode):  # what others leave unread does not matter
+                if unread and self._is_observed(far.inode):
                     return _flying(unread, "to", connection)
+                if unread:  # what others leave unread does not matter, until they are observed
+                    self._settled_at = b""
         self._settled = near_ends
         return None
 

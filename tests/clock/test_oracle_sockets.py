@@ -1,19 +1,69 @@
 """Each reason on the way between scheduler and server for which it is not idle; missed without the look there."""
 
 import socket
+from collections.abc import Iterator
 
 import pytest
 
+from batkube.clock.loopback import Loopback
 from batkube.clock.oracle import IdleOracle
 from batkube.clock.server_side import ServerLook
+from batkube.clock.tcp import Connection, End
 
-from .conftest import StartPython, idle, line, settled, tell, until
+from .conftest import StartPython, idle, line, settled, state, tell, until
 from .oracle_stage import CONNECTS, WAITS, Server
 
 
 def name(connection: socket.socket) -> str:
     host, port = connection.getpeername()
     return f"{host}:{port}"
+
+
+class TestTraffic:
+    """Where nothing was sent since all was settled, no connection is asked."""
+
+    def test_it_differs_after_something_was_sent(self, server: Server) -> None:
+        loopback = Loopback()
+        before = loopback.traffic()
+        assert b"lo:" in before
+        with socket.create_connection(("127.0.0.1", server.port)):
+            assert loopback.traffic() != before
+        loopback.close()
+
+    async def test_quiet_connections_are_not_asked_again(
+        self, oracle: IdleOracle, server: Server, start_python: StartPython, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        process = start_python(CONNECTS + "input()", server.port)
+        line(process)
+        server.accept()
+        oracle.add(process.pid)
+        assert (await oracle.at_rest(timeout=20)).idle
+        near_end, questions = Connection.near_end, list[Connection]()
+
+        def asked(connection: Connection) -> End:
+            questions.append(connection)
+            return near_end(connection)
+
+        monkeypatch.setattr(Connection, "near_end", asked)
+        for _ in range(1000):  # other programs of this machine may talk meanwhile
+            questions.clear()
+            assert (await oracle.at_rest(timeout=20)).idle
+            if not questions:
+                return
+        pytest.fail("asked each time")
+
+    async def test_one_that_the_server_does_not_know_yet_is_asked(
+        self, oracle: IdleOracle, server: Server, start_python: StartPython, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """An event loop needs some turns from accepting a connection to knowing it."""
+        process = start_python(CONNECTS + "s.sendall(b'request'); print('sent', flush=True); input()", server.port)
+        line(process), line(process)
+        until(lambda: state(process.pid) == "S")
+        server.accept()
+        oracle.add(process.pid)
+        looks: Iterator[list[socket.socket]] = iter([[]])
+        monkeypatch.setattr(server, "connections", lambda: next(looks, server.accepted))
+        assert (await oracle.at_rest(timeout=0.2)).kind == "in flight"
 
 
 class TestServerSide:
