@@ -36,10 +36,13 @@ def pods_of(job: Job, resource: ResourceType, *, requests: dict[str, str], prior
     annotations = {JOB_ANNOTATION: job.id, PROFILE_ANNOTATION: job.profile}
     if len(job.pods) > 1:
         annotations[GANG_SIZE] = str(len(job.pods))
+    resources: JSON = {"requests": requests}
+    if limits := {name: quantity for name, quantity in requests.items() if name == GPU}:
+        resources["limits"] = limits  # of an extended resource not more may be used than was asked for
     spec: JSON = {
         "schedulerName": job.scheduler,
         "restartPolicy": "Never",
-        "containers": [{"name": CONTAINER, "image": "batkube.io/job", "resources": {"requests": requests}}],
+        "containers": [{"name": CONTAINER, "image": "batkube.io/job", "resources": resources}],
     }
     if job.walltime is not None:
         annotations[WALLTIME_ANNOTATION] = f"{job.walltime:g}"

@@ -82,6 +82,17 @@ def test_requests_fill_one_shared_node(batkube: Batkube, scheduler: list[str]) -
     assert max(Counter(start for start, *_ in uses(done)).values()) >= 1
 
 
+def test_jobs_share_the_gpus_of_a_host(batkube: Batkube, scheduler: list[str], workload: Callable[..., Path]) -> None:
+    jobs = [{"id": str(index), "subtime": index, "res": 1, "profile": "p", "gpu": 2} for index in range(3)]
+    given = workload(jobs, {"p": {"type": "delay", "delay": 100}})
+    platform = ROOT / "platforms" / "two-big-nodes.xml"
+    done = batkube("-p", platform, "-w", given, "--enable-compute-sharing", *scheduler)
+    assert done.exit_code == 0, done.stderr
+    assert_consistent(done, 3)
+    assert {pod["node"] for pod in done.rows("pods.csv")} == {"gpu-node"}
+    assert [float(row["starting_time"]) for row in done.rows("jobs.csv")] == [0.0, 1.0, 100.0]
+
+
 def test_parallel_jobs_on_512_hosts(batkube: Batkube, scheduler: list[str]) -> None:
     """250 jobs of 4 to 128 hosts, each host for one job at a time."""
     workload = dataset("batsim", "workloads", "example_workload_hpc_seed1_jobs250.json")
