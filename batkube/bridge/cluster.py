@@ -6,6 +6,7 @@ from typing import Any
 from batkube.batsim.allocation import format_intervals
 from batkube.batsim.messages import ComputeResource, ExecuteJobData
 from batkube.batsim.platform import Platform
+from batkube.bridge.device_claims import is_device
 from batkube.bridge.errors import InputError, InvariantBroken
 from batkube.bridge.hosts import Host, node
 from batkube.bridge.jobs import Job, PodWishes
@@ -35,8 +36,8 @@ class Cluster:
         self.hosts: dict[str, Host] = {}
         """By the node's name."""
         self.kubelet = Kubelet(server, time)
-        self.occupancy = Occupancy(exclusive=True)
         self._server = server
+        self.occupancy = self._occupancy(exclusive=True)
         self._time = time
         self._platform = platform
         self._node_of: dict[int, str] = {}
@@ -55,7 +56,7 @@ class Cluster:
     def create(self, resources: Sequence[ComputeResource], *, exclusive: bool) -> None:
         """Make a node of each compute host. Raises InputError where a host cannot be shown as one."""
         names = Names()
-        self.occupancy = Occupancy(exclusive=exclusive)
+        self.occupancy = self._occupancy(exclusive)
         for resource in resources:
             host = self._host(resource)
             name = names.claim(host.name)
@@ -71,6 +72,9 @@ class Cluster:
         cores = {allocatable["cpu"] for allocatable in self._allocatable.values()}
         if exclusive and len(cores) == 1:
             self._whole_host = cores.pop()
+
+    def _occupancy(self, exclusive: bool) -> Occupancy:
+        return Occupancy(exclusive=exclusive, is_device=lambda resource: is_device(self._server, resource))
 
     def _host(self, resource: ComputeResource) -> Host:
         described = self._platform.hosts_by_name.get(resource.name) if self._platform else None

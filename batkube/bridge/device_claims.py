@@ -18,6 +18,9 @@ Key = tuple[str, str]
 
 CLAIMS = "resourceclaims.resource.k8s.io"
 TEMPLATES = "resourceclaimtemplates.resource.k8s.io"
+CLASSES = "deviceclasses.resource.k8s.io"
+CLASS_PREFIX = "deviceclass.resource.kubernetes.io/"
+"""With the name of a DeviceClass: the extended resource that it stands for in any case."""
 CLAIM_NAME = "resource.kubernetes.io/pod-claim-name"
 """Annotation of a claim that was made for a pod: which of the pod's claims it is."""
 PROTECTION = "resource.kubernetes.io/delete-protection"
@@ -152,6 +155,14 @@ class DeviceClaims:
     def _pod_is_over(self, namespace: str, name: str, uid: str) -> bool:
         pod = self._server.store.get("pods", namespace, name)
         return pod is None or pod["metadata"]["uid"] != uid or _is_done(pod)
+
+
+def is_device(server: ApiServer, resource: str) -> bool:
+    """Whether a DeviceClass stands for the extended resource: a scheduler may claim a device in its place."""
+    return any(
+        resource in (device_class["spec"].get("extendedResourceName"), CLASS_PREFIX + device_class["metadata"]["name"])
+        for device_class in server.store.list(CLASSES)
+    )
 
 
 def _is_done(pod: JSON) -> bool:

@@ -1,5 +1,6 @@
 """Who holds which node: what a binding may take, and the promise that nothing is used twice."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
@@ -21,10 +22,15 @@ class _Node:
 
 
 class Occupancy:
-    """What runs, or is about to run, on each node. ``exclusive``: a node takes one pod, whatever it asks for."""
+    """What runs, or is about to run, on each node. ``exclusive``: a node takes one pod, whatever it asks for.
 
-    def __init__(self, *, exclusive: bool) -> None:
+    ``is_device`` tells of a resource that claims of devices can stand for, where a node has none of it: whether there
+    is room is the scheduler's business then.
+    """
+
+    def __init__(self, *, exclusive: bool, is_device: Callable[[str], bool] = lambda resource: False) -> None:
         self.exclusive = exclusive
+        self._is_device = is_device
         self._nodes: dict[str, _Node] = {}
         self._where: dict[str, str] = {}
 
@@ -42,7 +48,11 @@ class Occupancy:
 
     def _room(self, node: _Node, wanted: Resources) -> int:
         zero = Fraction(0)
-        room = min(int(node.allocatable.get(key, zero) / value) for key, value in wanted.items() if value > 0)
+        room = min(
+            int(node.allocatable.get(key, zero) / value)
+            for key, value in wanted.items()
+            if value > 0 and not self._is_claimed(node, key)
+        )
         return min(room, 1) if self.exclusive else room
 
     def refusal(self, pod: JSON, name: str) -> str | None:
@@ -52,7 +62,7 @@ class Occupancy:
             return f'node "{name}" is not a host of the simulated platform'
         if self.exclusive and node.pods:
             return f'node "{name}" is in use, and its host is exclusive (no compute sharing)'
-        if lacking := _lacking(node.allocatable, node.taken, requests_of(pod)):
+        if lacking := self._lacking(node, requests_of(pod)):
             return f'node "{name}" has not enough {", ".join(lacking)} left'
         return None
 
@@ -79,6 +89,19 @@ class Occupancy:
             node.taken[key] -= value
         return name
 
+    def _lacking(self, node: _Node, wanted: Resources) -> list[str]:
+        zero = Fraction(0)
+        return [
+            key
+            for key, value in wanted.items()
+            if value > 0
+            and node.allocatable.get(key, zero) - node.taken.get(key, zero) < value
+            and not self._is_claimed(node, key)
+        ]
+
+    def _is_claimed(self, node: _Node, resource: str) -> bool:
+        return resource not in node.allocatable and self._is_device(resource)
+
 
 def amounts(quantities: dict[str, str]) -> Resources:
     """Quantities as exact numbers."""
@@ -102,10 +125,3 @@ def requests_of(pod: JSON) -> Resources:
         total[key] = total.get(key, Fraction(0)) + value
     total["pods"] = Fraction(1)
     return total
-
-
-def _lacking(allocatable: Resources, taken: Resources, wanted: Resources) -> list[str]:
-    zero = Fraction(0)
-    return [
-        key for key, value in wanted.items() if value > 0 and allocatable.get(key, zero) - taken.get(key, zero) < value
-    ]

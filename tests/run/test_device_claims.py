@@ -124,6 +124,19 @@ def test_pods_share_a_claim_that_is_free_when_the_last_has_ended(run: Callable[.
     assert sorted(starts[2:]) == [660.0, 600.0 + HOUR]
 
 
+def test_a_device_is_asked_for_as_an_extended_resource(run: Callable[..., Any], tmp_path: Path) -> None:
+    """kube-scheduler 1.36 makes the claim itself where a class stands for the resource and the node has none of it."""
+    manifest = tmp_path / "devices.yaml"
+    manifest.write_text(
+        DEVICES.replace("spec:\n  selectors", "spec:\n  extendedResourceName: nvidia.com/gpu\n  selectors", 1)
+    )
+    done = run(*({**job(number), "gpu": 1} for number in range(3)))
+    assert done.exit_code == 0, done.stderr
+    pods = done.rows("pods.csv")
+    assert sorted(float(pod["starting_time"]) for pod in pods) == [0.0, 0.0, HOUR]
+    assert {pod["node"] for pod in pods} == {"node-0"}
+
+
 def test_a_template_that_is_missing_is_named(run: Callable[..., Any]) -> None:
     done = run(job(0, resourceClaimTemplateName="nowhere"))
     assert done.exit_code == 1
