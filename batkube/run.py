@@ -10,16 +10,13 @@ from typing import IO
 from rich.console import Console
 
 from batkube import __version__, event_loop
-from batkube.access import api_server, client_tls, write_access
+from batkube.access import client_tls, write_access
 from batkube.batsim.endpoint import Endpoint
 from batkube.batsim.platform import Platform, PlatformError, read_platform
 from batkube.batsim.process import BatsimOptions, BatsimProcess, find_batsim
 from batkube.batsim.simulator import Simulator, SimulatorError
 from batkube.batsim.workload import Workload, WorkloadError, read_workload
-from batkube.bridge.api import router
-from batkube.bridge.clock_api import clock_router
 from batkube.bridge.clock_rest import RestOnSimulatedClock, scheduler_clock
-from batkube.bridge.cluster import ADMISSION_WITHOUT
 from batkube.bridge.decision_time import ZERO
 from batkube.bridge.errors import InputError
 from batkube.bridge.job_files import JobFiles
@@ -43,6 +40,7 @@ from batkube.schedulers.process import Launch, Process, SchedulerError
 from batkube.schedulers.under_test import Access, SchedulerChoiceError, SchedulerUnderTest, choose
 from batkube.session import Session
 from batkube.settings import BAD_INPUT, DATED_BY_PACE, FAILED, ApiSettings, Clock, RestMeans, RunSettings
+from batkube.simulated_server import simulated_server
 from batkube.simulator.embedded import EmbeddedSimulator
 from batkube.startup.errors import StartupError
 from batkube.startup.model import read_startup
@@ -147,14 +145,8 @@ async def _run(settings: RunSettings, inputs: Inputs, *, quiet: bool, summarize:
     async with AsyncExitStack() as stack:
         asked = stack.enter_context(interruptible())
         pace = Pace(settings.step.pace, paused=settings.step.paused)
-        server = api_server(
-            settings.access,
-            settings.api,
-            without_plugins=ADMISSION_WITHOUT,
-            now=clock.unix,
-            seed=settings.seed,
-            time_stands=lambda: pace.paused,
-        )
+        sessions: list[Session] = []
+        server = simulated_server(settings, clock, pace, lambda: sessions[0].simulation if sessions else None)
         await server.start()
         stack.push_async_callback(server.stop)
         kubeconfig = (out / "kubeconfig").absolute()
@@ -171,7 +163,7 @@ async def _run(settings: RunSettings, inputs: Inputs, *, quiet: bool, summarize:
 
             relay = Relay(scheduler.extenders)
             stack.push_async_callback(relay.close)
-            server.app.include_router(relay.router())
+            server.routes.append(relay.router)
         command = scheduler.command(access, out, exact_times=inputs.preemption and settings.determinism)
         mode = clock_mode(settings, command)
         if mode == "real" and settings.step.pace and settings.step.decision_time != ZERO:
@@ -212,8 +204,7 @@ async def _run(settings: RunSettings, inputs: Inputs, *, quiet: bool, summarize:
         )
         if relay:
             relay.on_failure = session.extender_failed
-        server.app.include_router(router(server, lambda: session.simulation))
-        server.app.include_router(clock_router(pace))
+        sessions.append(session)
         total = sum(len(w.jobs) for w in inputs.workloads.values())
         shown = display(session.simulation, pace, total, quiet=quiet)
         pace.on_change.append(shown.update)

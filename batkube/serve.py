@@ -56,11 +56,9 @@ async def _beside_batsim(settings: ServeSettings) -> None:
     """Play cluster for whichever Batsim calls."""
     # Only here: the API alone starts without them.
     from batkube.batsim.endpoint import Endpoint
-    from batkube.bridge.api import router
-    from batkube.bridge.clock_api import clock_router
-    from batkube.bridge.cluster import ADMISSION_WITHOUT
     from batkube.bridge.time import SimulatedTime
     from batkube.clock.pace import Pace
+    from batkube.simulated_server import simulated_server
 
     clock = SimulatedTime(settings.epoch)
     pace = Pace(settings.step.pace, paused=settings.step.paused)
@@ -69,17 +67,8 @@ async def _beside_batsim(settings: ServeSettings) -> None:
         asked = stack.enter_context(interruptible())
         endpoint = Endpoint(settings.batsim)
         stack.push_async_callback(endpoint.close)
-        api = api_server(
-            settings.access,
-            settings.api,
-            without_plugins=ADMISSION_WITHOUT,
-            now=clock.unix,
-            seed=settings.seed,
-            time_stands=lambda: pace.paused,
-        )
+        api = simulated_server(settings, clock, pace, lambda: current[-1].simulation if current else None)
         server, path = await _start_api(settings, api, stack)
-        server.app.include_router(router(server, lambda: current[-1].simulation if current else None))
-        server.app.include_router(clock_router(pace))
         print(
             f"batkube: the Kubernetes API is at {server.url}, results go to {settings.out}\n"
             f"  scheduler:  export KUBECONFIG={path}\n"

@@ -44,7 +44,7 @@ from .verbs.list import ListOptions, list_page
 from .verbs.update import update
 
 if TYPE_CHECKING:
-    from fastapi import FastAPI
+    from fastapi import APIRouter, FastAPI
 
     from .certificates import Authority
 
@@ -124,6 +124,8 @@ class ApiServer:
             authentication_required=self.token is not None,
         )
         self._endpoint = Endpoint(self._api, Documents(self.registry, version, self._metrics), time_stands)
+        self.routes: list[Callable[[], APIRouter]] = []
+        """Makers of what is included in ``app``."""
         self._listener: Listener | None = None
         self._host, self._port = "", 0
         self.writes: Counter[tuple[str, str]] = Counter()  # by type of change and storage key
@@ -150,6 +152,8 @@ class ApiServer:
             openapi_url="/batkube/v1/openapi.json",
         )
         app.router.default = self._endpoint  # for those who mount the application elsewhere
+        for routes in self.routes:
+            app.include_router(routes())
         return app
 
     async def start(self, host: str = "127.0.0.1", port: int = 0) -> None:

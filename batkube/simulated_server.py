@@ -1,0 +1,46 @@
+"""The API server of a simulated cluster: its clock is the simulation's, and its own paths tell how that goes on."""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from batkube.access import api_server
+from batkube.bridge.cluster import ADMISSION_WITHOUT
+from batkube.bridge.simulation import Simulation
+from batkube.bridge.time import SimulatedTime
+from batkube.clock.pace import Pace
+from batkube.kube.server import ApiServer
+from batkube.settings import RunSettings, ServeSettings
+
+if TYPE_CHECKING:
+    from fastapi import APIRouter
+
+
+def simulated_server(
+    settings: RunSettings | ServeSettings,
+    clock: SimulatedTime,
+    pace: Pace,
+    current: Callable[[], Simulation | None],
+) -> ApiServer:
+    """The server, not started. ``current`` is the simulation that goes on. Raises as ``access.api_server`` does."""
+    server = api_server(
+        settings.access,
+        settings.api,
+        without_plugins=ADMISSION_WITHOUT,
+        now=clock.unix,
+        seed=settings.seed,
+        time_stands=lambda: pace.paused,
+    )
+
+    # Nothing of FastAPI is loaded before somebody asks.
+    def state_routes() -> "APIRouter":
+        from batkube.bridge.api import router
+
+        return router(server, current)
+
+    def clock_routes() -> "APIRouter":
+        from batkube.bridge.clock_api import clock_router
+
+        return clock_router(pace)
+
+    server.routes += [state_routes, clock_routes]
+    return server
