@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right, insort
 from collections import deque
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from typing import Any, Protocol
 
 import orjson
@@ -184,19 +184,18 @@ class Collection:
         """The changes after that revision. The caller has compared it with `forgotten`."""
         return self._log[bisect_right(self._log, revision, key=lambda change: change.revision) :]
 
-    def as_of(self, revision: int, namespace: str | None = None) -> list[Version]:
-        """What `select` gave at that revision, which must not be forgotten."""
-        changes = self.since(revision)
-        if not changes:
-            return self.select(namespace)
-        then = dict(self.versions)
-        for change in reversed(changes):
-            path = path_of(*change.version.key)
-            if change.before is None:
-                then.pop(path, None)
-            else:
-                then[path] = change.before
-        return [then[path] for path in paths_within(sorted(then), namespace)]
+    def as_of(self, revision: int, namespace: str | None = None, after: str = "") -> Snapshot:
+        """What `select` gave at that revision, which must not be forgotten; behind the path `after`."""
+        paths = paths_within(self._paths, namespace, after)
+        then: dict[str, Version | None] = {}
+        for change in self.since(revision):
+            then.setdefault(path_of(*change.version.key), change.before)
+        if then:
+            made = {path for path, before in then.items() if before is None}
+            gone = sorted(path for path in then if path not in made and path not in self.versions)
+            paths = [path for path in paths if path not in made]
+            paths = sorted([*paths, *paths_within(gone, namespace, after)])
+        return Snapshot(paths, self.versions, then)
 
     def record(self, change: Change) -> None:
         path = path_of(*change.version.key)
@@ -214,6 +213,26 @@ class Collection:
         if len(self._log) >= 2 * self._history:  # half at a time, so that forgetting costs next to nothing
             self.forgotten = self._log[-self._history - 1].revision
             del self._log[: -self._history]
+
+
+class Snapshot:
+    """The versions of a collection at one revision, in order of their paths. Good until the next write.
+
+    They are looked up one by one, so that a page of a large collection costs no more than one of a small.
+    """
+
+    def __init__(self, paths: Sequence[str], newest: dict[str, Version], then: dict[str, Version | None]) -> None:
+        """`then` has those that are not the newest any more."""
+        self._paths = paths
+        self._newest = newest
+        self._then = then
+
+    def __len__(self) -> int:
+        return len(self._paths)
+
+    def __iter__(self) -> Iterator[Version]:
+        for path in self._paths:
+            yield self._then.get(path) or self._newest[path]
 
 
 class Store:
@@ -311,11 +330,15 @@ def path_of(namespace: str, name: str) -> str:
     return f"{namespace}/{name}"
 
 
-def paths_within(paths: Sequence[str], namespace: str | None) -> Sequence[str]:
-    """Those of the sorted paths that lie in the namespace."""
-    if not namespace:
+def paths_within(paths: Sequence[str], namespace: str | None, after: str = "") -> Sequence[str]:
+    """Those of the sorted paths that lie in the namespace, and behind the path `after`."""
+    if not namespace and not after:
         return paths
-    return paths[bisect_left(paths, namespace + "/") : bisect_left(paths, namespace + "0")]  # "0" follows "/"
+    start, end = bisect_right(paths, after), len(paths)
+    if namespace:
+        start = max(start, bisect_left(paths, namespace + "/"))
+        end = bisect_left(paths, namespace + "0")  # "0" follows "/"
+    return paths[start:end]
 
 
 def with_revision(obj: JSON, revision: int) -> JSON:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import random
 from typing import Any
 
 import orjson
 import pytest
 
 from batkube.kube.resources import default_registry
-from batkube.kube.store import ADDED, DELETED, MODIFIED, REMEMBERED, Change, Store
+from batkube.kube.store import ADDED, DELETED, MODIFIED, REMEMBERED, Change, Store, path_of
 
 PODS = default_registry().named("pods")
 
@@ -115,6 +116,25 @@ def test_the_past_can_be_listed() -> None:
     past = store.collection("pods").as_of(then)
     assert [(version.key[1], version.obj["metadata"]["labels"]["x"]) for version in past] == [("a", "1"), ("b", "1")]
     assert names(store.collection("pods").as_of(store.revision)) == ["a", "c"]
+
+
+def test_any_page_of_the_past_is_what_was_there() -> None:
+    store, rng = Store(), random.Random(1)
+    collection = store.collection("pods")
+    seen = {store.revision: collection.select()}
+    for _ in range(300):
+        namespace, name = rng.choice(("a", "a-b", "b")), rng.choice("mnopq")
+        if rng.random() < 0.4 and store.get("pods", namespace, name):
+            store.remove(PODS, (namespace, name))
+        else:
+            store.put(PODS, pod(name, namespace))
+        seen[store.revision] = collection.select()
+    for revision, versions in seen.items():
+        namespace, after = rng.choice((None, "a", "a-b", "b")), rng.choice(("", "a/n", "a-b/n", "b/zz"))
+        page = collection.as_of(revision, namespace, after)
+        expected = [one for one in versions if namespace in (None, one.key[0]) and path_of(*one.key) > after]
+        assert list(page) == expected
+        assert len(page) == len(expected)
 
 
 def test_history_is_bounded_and_says_what_it_forgot() -> None:

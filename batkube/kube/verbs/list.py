@@ -15,10 +15,11 @@ from ..options import Query
 from ..resources import ResourceType
 from ..selectors import FieldSelector, FieldTerm, parse_field_selector, parse_label_selector
 from ..status import ApiError, FieldError, quote
-from ..store import Collection, Version, path_of
+from ..store import Collection, Snapshot, Version, path_of
 from ..watch import Scope
 
 JSON = dict[str, Any]
+Versions = Snapshot | list[Version]
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,9 +149,9 @@ def list_page(api: Api, resource: ResourceType, options: ListOptions) -> Page:
         options.limit > 0 and asked not in (None, 0) and options.version_match != "NotOlderThan"
     )
     if exact and asked is not None:
-        return _page(collection, _as_of(collection, asked, options.scope), asked, options.limit, "", options.scope)
+        return _page(collection, _as_of(collection, asked, options.scope), asked, options.limit, options.scope)
     limit = 0 if asked == 0 else options.limit
-    return _page(collection, _selected(collection, options.scope), current, limit, "", options.scope)
+    return _page(collection, _selected(collection, current, options.scope), current, limit, options.scope)
 
 
 def parse_version(text: str) -> int | None:
@@ -165,28 +166,26 @@ def parse_version(text: str) -> int | None:
     return int(text)
 
 
-def _selected(collection: Collection, scope: Scope) -> list[Version]:
+def _selected(collection: Collection, current: int, scope: Scope) -> Versions:
     name = scope.fields.exact("metadata.name")
     if name is not None and scope.namespace:
         found = collection.versions.get(path_of(scope.namespace, name))
         return [found] if found is not None else []
-    return collection.select(scope.namespace)
+    return collection.as_of(current, scope.namespace)
 
 
-def _as_of(collection: Collection, revision: int, scope: Scope) -> list[Version]:
+def _as_of(collection: Collection, revision: int, scope: Scope) -> Versions:
     if revision < collection.forgotten:
         raise ApiError.too_old_version(revision, collection.forgotten)
     return collection.as_of(revision, scope.namespace)
 
 
-def _page(collection: Collection, versions: list[Version], revision: int, limit: int, after: str, scope: Scope) -> Page:
-    """Those of `versions` that the scope takes, behind the path `after`, `limit` of them (0: all)."""
-    if after:
-        versions = [version for version in versions if path_of(*version.key) > after]
+def _page(collection: Collection, versions: Versions, revision: int, limit: int, scope: Scope) -> Page:
+    """Those of `versions` that the scope takes, `limit` of them (0: all)."""
     if not limit or limit < 0:
         if scope.filtered:
-            versions = [version for version in versions if scope.matches(version, collection)]
-        return Page(versions, revision)
+            return Page([version for version in versions if scope.matches(version, collection)], revision)
+        return Page(list(versions), revision)
     taken: list[Version] = []
     for index, version in enumerate(versions):
         if scope.matches(version, collection):
@@ -208,9 +207,9 @@ def _next_page(api: Api, collection: Collection, options: ListOptions) -> Page:
             "The provided continue parameter is too old to display a consistent list result. You can start a new list "
             "without the continue parameter."
         )
-    versions = collection.as_of(revision, options.scope.namespace)
+    versions = collection.as_of(revision, options.scope.namespace, after)
     limit = 0 if options.resource_version == "0" else options.limit
-    return _page(collection, versions, revision, limit, after, options.scope)
+    return _page(collection, versions, revision, limit, options.scope)
 
 
 def _token(revision: int, path: str) -> str:
