@@ -218,6 +218,12 @@ async def test_a_client_that_leaves_costs_nothing_more(server: ApiServer, client
     assert not server.store.collection("configmaps").listeners
 
 
+async def test_metrics_count_open_watches(client: httpx.AsyncClient) -> None:
+    gauge = 'apiserver_longrunning_requests{group="coordination.k8s.io",resource="leases",verb="WATCH"} 1\n'
+    async with watching(client, "/apis/coordination.k8s.io/v1/leases"):
+        assert gauge in (await client.get("/metrics")).text
+
+
 async def deaf(server: ApiServer, path: str) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
     """A watch whose client reads nothing, not even from its socket."""
     reader, writer = await asyncio.open_connection("127.0.0.1", server.port, limit=1)
