@@ -54,6 +54,7 @@ bench: .venv/dev control-plane  ## Measure batkube, and kube-apiserver with etcd
 	.venv/bin/python benchmarks/startup.py
 	.venv/bin/python benchmarks/simulation_rate.py
 	.venv/bin/python benchmarks/throughput.py
+	.venv/bin/python benchmarks/api.py
 
 wheels: .venv/dev  ## Build the wheel for all platforms, and the one for this platform that needs no C compiler, into dist
 	.venv/bin/python -m hatchling build -t wheel

@@ -10,6 +10,9 @@ from dataclasses import dataclass
 from types import TracebackType
 from urllib.parse import urlsplit
 
+JSON_TYPE = "application/json"
+PROTOBUF_TYPE = "application/vnd.kubernetes.protobuf"
+
 
 class RequestError(RuntimeError):
     """The server refused a request. The text has the request, the status and the start of the answer."""
@@ -26,7 +29,7 @@ class Endpoint:
 class Connection:
     """One connection, opened at its first use; requests follow one another on it."""
 
-    def __init__(self, endpoint: Endpoint, accept: str = "application/json") -> None:
+    def __init__(self, endpoint: Endpoint, accept: str = JSON_TYPE) -> None:
         parts = urlsplit(endpoint.url)
         assert parts.hostname
         assert parts.port
@@ -38,7 +41,7 @@ class Connection:
         self._reader: asyncio.StreamReader | None = None
         self._writer: asyncio.StreamWriter | None = None
 
-    async def request(self, method: str, path: str, body: bytes = b"", content_type: str = "application/json") -> bytes:
+    async def request(self, method: str, path: str, body: bytes = b"", content_type: str = JSON_TYPE) -> bytes:
         """The body of the answer. Raises RequestError unless the status is 2xx, OSError when there is no server."""
         reader, length = await self._send(method, path, body, content_type)
         if length is not None:
@@ -76,6 +79,11 @@ class Connection:
             raise RequestError(f"{method} {path}: {status} {text[:200].decode(errors='replace')}")
         return self._reader, length
 
+    def ignore(self) -> None:
+        """Take what still comes, and throw it away at the least cost."""
+        if self._writer is not None:
+            self._writer.transport.set_protocol(asyncio.Protocol())
+
     def close(self) -> None:
         """Leave without a word."""
         if self._writer is not None:
@@ -90,16 +98,31 @@ class Connection:
         self.close()
 
 
-async def create(endpoint: Endpoint, path: str, bodies: Iterable[bytes], connections: int = 16) -> None:
-    """POST each body to ``path``, over so many connections side by side."""
-    waiting = iter(bodies)
+@dataclass(frozen=True)
+class Request:
+    """One request. `content_type` is that of the body."""
+
+    method: str
+    path: str
+    body: bytes = b""
+    content_type: str = JSON_TYPE
+
+
+async def send(endpoint: Endpoint, requests: Iterable[Request], connections: int, accept: str = JSON_TYPE) -> None:
+    """Send all, over so many connections side by side."""
+    waiting = iter(requests)
 
     async def worker() -> None:
-        async with Connection(endpoint) as connection:
-            for body in waiting:
-                await connection.request("POST", path, body)
+        async with Connection(endpoint, accept) as connection:
+            for one in waiting:
+                await connection.request(one.method, one.path, one.body, one.content_type)
 
     await asyncio.gather(*(worker() for _ in range(connections)))
+
+
+async def create(endpoint: Endpoint, path: str, bodies: Iterable[bytes], connections: int = 16) -> None:
+    """POST each body to ``path``, over so many connections side by side."""
+    await send(endpoint, (Request("POST", path, body) for body in bodies), connections)
 
 
 async def _chunks(reader: asyncio.StreamReader) -> AsyncIterator[bytes]:

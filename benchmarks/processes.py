@@ -48,7 +48,11 @@ class Program:
 
     def peak_bytes(self) -> int:
         """The most memory that was resident, of the program and its descendants (sum of their peaks)."""
-        return sum(_peak_bytes(pid) for pid in _family(self.pid))
+        return sum(_memory(pid, "VmHWM") for pid in _family(self.pid))
+
+    def resident_bytes(self) -> int:
+        """The memory that is resident now, of the program and its descendants."""
+        return sum(_memory(pid, "VmRSS") for pid in _family(self.pid))
 
     def stop(self) -> None:
         """Ask it to end; after ten seconds end it."""
@@ -111,10 +115,10 @@ def _stat_seconds(pid: int) -> float:
     return (int(fields[11]) + int(fields[12])) / _TICKS
 
 
-def _peak_bytes(pid: int) -> int:
+def _memory(pid: int, entry: str) -> int:
     try:
         for line in Path(f"/proc/{pid}/status").read_text().splitlines():
-            if line.startswith("VmHWM:"):
+            if line.startswith(f"{entry}:"):
                 return int(line.split()[1]) * 1024
     except OSError:
         pass

@@ -39,6 +39,10 @@ class Server:
         """The most memory that was resident, summed over its processes."""
         return sum(program.peak_bytes() for program in self.programs)
 
+    def resident_bytes(self) -> int:
+        """The memory that is resident now, summed over its processes."""
+        return sum(program.resident_bytes() for program in self.programs)
+
 
 def built_tool(name: str) -> Path:
     """A program that the Makefile built (`make tools`, `make control-plane`). Raises StartError."""
