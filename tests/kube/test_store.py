@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Iterable
 from typing import Any
 
 import orjson
 import pytest
 
 from batkube.kube.resources import default_registry
-from batkube.kube.store import ADDED, DELETED, MODIFIED, REMEMBERED, Change, Store, path_of
+from batkube.kube.store import ADDED, DELETED, MODIFIED, REMEMBERED, Change, Store, Version, path_of
 
 PODS = default_registry().named("pods")
 
@@ -18,7 +19,7 @@ def pod(name: str, namespace: str = "default", **labels: str) -> dict[str, Any]:
     return {"metadata": {"name": name, "namespace": namespace, "labels": labels}, "spec": {}}
 
 
-def names(versions: list[Any]) -> list[str]:
+def names(versions: Iterable[Version]) -> list[str]:
     return [version.key[1] for version in versions]
 
 
@@ -130,9 +131,9 @@ def test_any_page_of_the_past_is_what_was_there() -> None:
             store.put(PODS, pod(name, namespace))
         seen[store.revision] = collection.select()
     for revision, versions in seen.items():
-        namespace, after = rng.choice((None, "a", "a-b", "b")), rng.choice(("", "a/n", "a-b/n", "b/zz"))
-        page = collection.as_of(revision, namespace, after)
-        expected = [one for one in versions if namespace in (None, one.key[0]) and path_of(*one.key) > after]
+        within, after = rng.choice((None, "a", "a-b", "b")), rng.choice(("", "a/n", "a-b/n", "b/zz"))
+        page = collection.as_of(revision, within, after)
+        expected = [one for one in versions if within in (None, one.key[0]) and path_of(*one.key) > after]
         assert list(page) == expected
         assert len(page) == len(expected)
 
