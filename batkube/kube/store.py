@@ -62,9 +62,9 @@ class Version:
     @property
     def json(self) -> bytes:
         if self._json is None:
-            self._json = orjson.dumps(self.obj)
             if self._past is not None:
                 self._past.remember(self)
+            self._json = orjson.dumps(self.obj)
         return self._json
 
     def rendered(self, rendering: Rendering) -> bytes:
@@ -73,9 +73,9 @@ class Version:
 
     def remembered(self, key: Hashable, make: Callable[[], bytes]) -> bytes:
         if self._renderings is None:
-            self._renderings = {}
             if self._past is not None:
                 self._past.remember(self)
+            self._renderings = {}
         found = self._renderings.get(key)
         if found is None:
             found = self._renderings[key] = make()
@@ -112,7 +112,7 @@ class Past:
         self.remember(version)
 
     def remember(self, version: Version) -> None:
-        """Its bytes are in use; others are forgotten for them, and made again if asked for."""
+        """Its bytes are about to be made. For them others are forgotten, which may be its own of long ago."""
         self._remembered.append(version)
         if len(self._remembered) > self._limit:
             oldest = self._remembered.popleft()

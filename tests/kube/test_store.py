@@ -63,6 +63,13 @@ def test_bytes_of_the_past_are_kept_for_a_while_only() -> None:
     assert newest.json is of_newest
 
 
+def test_bytes_are_made_of_the_version_that_is_just_forgotten() -> None:
+    store = Store()
+    past = [store.put(PODS, pod("a", x=str(number))) for number in range(REMEMBERED + 1)]
+    assert orjson.loads(past[0].json) == past[0].obj
+    assert past[1].remembered("form", lambda: b"bytes") == b"bytes"
+
+
 def test_objects_come_in_the_order_of_etcd() -> None:
     store = Store()
     for namespace, name in (("b", "a"), ("a", "z"), ("a-b", "m"), ("a", "b"), ("a", "a.b")):
