@@ -190,6 +190,9 @@ class _NoServer:
     def busy(self) -> bool:
         return False
 
+    def held_up(self) -> Sequence[HasFileDescriptor]:
+        return ()
+
     def connections(self) -> Sequence[HasFileDescriptor]:
         return ()
 

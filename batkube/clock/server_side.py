@@ -2,6 +2,7 @@
 
 import select
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from typing import Protocol
 
 from batkube.clock.loopback import Loopback
@@ -13,7 +14,10 @@ class ServerSide(Protocol):
     """What must be known of the server that the observed processes talk to."""
 
     def busy(self) -> bool:
-        """A request in work (open watches excepted), an event not yet written, bytes not yet handed to the kernel."""
+        """A request in work (open watches excepted), an event not yet written; but for what is held up."""
+
+    def held_up(self) -> Sequence[HasFileDescriptor]:
+        """Those of the connections that have more to write than the kernel takes."""
 
     def connections(self) -> Sequence[HasFileDescriptor]:
         """The accepted connections that are open; for one connection the same object each time."""
@@ -54,7 +58,7 @@ class ServerLook:
         Where nothing was sent since all was settled it still is. For what a program writes is sent at once, unless what
         it wrote before waits to be acknowledged; and all that had been answered.
         """
-        if self._server.busy():
+        if self._server.busy() or self._holds_up(self._server.held_up()):
             return not_idle("server busy", "the server has a request in work or something to write")
         traffic = b""
         if self._loopback is not None:
@@ -81,6 +85,18 @@ class ServerLook:
             self._diag.close()
         if self._loopback is not None:
             self._loopback.close()
+
+    def _holds_up(self, sockets: Sequence[HasFileDescriptor]) -> bool:
+        """Whether one of the processes has more to read than the kernel takes; what others leave does not matter."""
+        if not sockets:
+            return False
+        if self._diag is None:
+            return True
+        connections = []
+        for sock in sockets:
+            with suppress(OSError):  # closed just now
+                connections.append(Connection(sock.fileno()))
+        return any(far is not None and self._is_observed(far.inode) for far in self._diag.far_ends(connections))
 
     def _near_ends(self) -> dict[Connection, End]:
         known: dict[HasFileDescriptor, Connection] = {}

@@ -122,9 +122,14 @@ class Listener:
         """Bytes have arrived that no request has got."""
         return any(layer.holds_bytes for layer in self._layers)
 
-    def unsent(self) -> bool:
-        """Bytes wait in a write buffer for the kernel to take them."""
-        return any(transport.get_write_buffer_size() and not transport.is_closing() for transport in self.transports())
+    def held_up(self) -> dict[tuple[str, int], asyncio.Transport]:
+        """Connections, by their clients, with bytes that the kernel does not take: the clients do not read."""
+        connections: set[Any] = self._state.connections
+        return {
+            connection.client: connection.transport
+            for connection in connections
+            if connection.transport.get_write_buffer_size() and not connection.transport.is_closing()
+        }
 
     def requests_in_work(self) -> int:
         """Requests whose head was read and whose answer is not complete, open streams among them."""

@@ -314,16 +314,21 @@ class ApiServer:
         return self._endpoint.requests
 
     def busy(self) -> bool:
-        """Something is not yet where it belongs: a request in work, an event or an answer on its way to a
-        socket.
+        """Something is not yet where it belongs: a request in work, an event or an answer on its way to a socket. What
+        waits for a client that does not read (`held_up`) is left out.
         """
-        if self._endpoint.in_work or self._endpoint.writing:
-            return True
         listener = self._listener
+        held_up = listener.held_up() if listener is not None else {}
+        if self._endpoint.in_work or self._endpoint.writing(held_up):
+            return True
         if listener is None:
             return False
-        in_work = listener.requests_in_work() > len(self._endpoint.watchers)
-        return in_work or listener.unsent() or listener.holds_bytes()
+        return listener.requests_in_work() > len(self._endpoint.watchers) or listener.holds_bytes()
+
+    def held_up(self) -> Sockets:
+        """The sockets whose clients do not read what is there for them, so that more waits to be written."""
+        held_up = self._listener.held_up() if self._listener is not None else {}
+        return [transport.get_extra_info("socket") for transport in held_up.values()]
 
     def connections(self) -> Sockets:
         """The sockets of all open connections."""

@@ -19,6 +19,7 @@ class Server:
         self.port: int = self.socket.getsockname()[1]
         self.accepted: list[socket.socket] = []
         self.is_busy = False
+        self.not_read: list[socket.socket] = []
 
     def accept(self) -> socket.socket:
         connection, _ = self.socket.accept()
@@ -27,6 +28,9 @@ class Server:
 
     def busy(self) -> bool:
         return self.is_busy
+
+    def held_up(self) -> list[socket.socket]:
+        return self.not_read
 
     def connections(self) -> list[socket.socket]:
         return self.accepted

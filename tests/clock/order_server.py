@@ -55,8 +55,11 @@ class OrderServer:
     # -- ServerSide
 
     def busy(self) -> bool:
-        unsent = any(transport.get_write_buffer_size() for transport in self._transports())
-        return unsent or any(layer.holds_bytes for layer in self._layers)
+        return any(layer.holds_bytes for layer in self._layers)
+
+    def held_up(self) -> list[socket.socket]:
+        held_up = [transport for transport in self._transports() if transport.get_write_buffer_size()]
+        return [transport.get_extra_info("socket") for transport in held_up]
 
     def connections(self) -> list[socket.socket]:
         return [transport.get_extra_info("socket") for transport in self._transports()]

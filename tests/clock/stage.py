@@ -17,6 +17,9 @@ class Nobody:
     def busy(self) -> bool:
         return False
 
+    def held_up(self) -> list[socket.socket]:
+        return []
+
     def connections(self) -> list[socket.socket]:
         return []
 

@@ -150,6 +150,27 @@ class TestServerSide:
             server.accept().sendall(b"event")
             until(lambda: idle(oracle))
 
+    def test_a_program_that_does_not_take_all_that_is_written(
+        self, oracle: IdleOracle, server: Server, start_python: StartPython
+    ) -> None:
+        process = start_python(CONNECTS + "input()", server.port)
+        line(process)
+        connection = server.accept()
+        oracle.add(process.pid)
+        until(lambda: idle(oracle))
+        server.not_read = [connection]
+        assert oracle.look().kind == "server busy"
+
+    def test_what_others_do_not_take_does_not_matter(
+        self, oracle: IdleOracle, server: Server, start_python: StartPython
+    ) -> None:
+        process = start_python(WAITS)
+        line(process)
+        oracle.add(process.pid)
+        with socket.create_connection(("127.0.0.1", server.port)):
+            server.not_read = [server.accept()]
+            until(lambda: idle(oracle))
+
     def test_connections_to_other_servers_do_not_matter(
         self, oracle: IdleOracle, server: Server, start_python: StartPython
     ) -> None:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from typing import Any
 
 import httpx
@@ -23,6 +24,15 @@ class Clock:
 
     def now(self) -> float:
         return self.seconds
+
+
+async def until(condition: Callable[[], object], seconds: float = 30.0) -> None:
+    """Wait for something that happens at once on an idle machine."""
+    loop = asyncio.get_running_loop()
+    end = loop.time() + seconds
+    while not condition():
+        assert loop.time() < end, "it never happened"
+        await asyncio.sleep(0.002)
 
 
 @pytest.fixture

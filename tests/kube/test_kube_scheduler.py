@@ -14,7 +14,7 @@ from batkube.kube.kubeconfig import kubeconfig
 from batkube.kube.server import ApiServer
 
 from ..conftest import BuiltTool
-from .conftest import pod
+from .conftest import pod, until
 
 
 def node(name: str, cpu: str) -> dict[str, Any]:
@@ -33,13 +33,6 @@ def ready(server: ApiServer, name: str) -> None:
     """Take the taint away that admission gives to new nodes: what the node controller does."""
     made = server.get("nodes", name)
     server.update("nodes", {**made, "spec": {}})
-
-
-async def until(condition: Any, seconds: float = 30.0) -> None:
-    deadline = asyncio.get_running_loop().time() + seconds
-    while not condition():
-        assert asyncio.get_running_loop().time() < deadline, "it never happened"
-        await asyncio.sleep(0.02)
 
 
 @pytest.mark.parametrize("version", ["1.34.3", "1.36.3"])

@@ -10,7 +10,7 @@ import pytest
 from batkube.kube.server import ApiServer
 from batkube.kube.store import Change
 
-from .conftest import CONFIGMAPS, config_map
+from .conftest import CONFIGMAPS, config_map, until
 
 
 async def test_a_taken_port_is_named(server: ApiServer) -> None:
@@ -53,15 +53,6 @@ async def test_busy_while_a_request_is_in_work(server: ApiServer) -> None:
     assert b" 201 " in await reader.readline()
     await until(lambda: not server.busy())
     writer.close()
-
-
-async def until(condition: object) -> None:
-    assert callable(condition)
-    for _ in range(500):
-        if condition():
-            return
-        await asyncio.sleep(0.002)
-    raise AssertionError("it never happened")
 
 
 async def test_what_happened_is_counted(server: ApiServer, client: httpx.AsyncClient) -> None:

@@ -6,14 +6,14 @@ import asyncio
 import json
 import socket
 import ssl
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 
 import pytest
 
 from batkube.kube.certificates import VALID_FROM, VALID_UNTIL, Authority
 from batkube.kube.server import ApiServer
 
-from .conftest import CONFIGMAPS
+from .conftest import CONFIGMAPS, until
 
 TOKEN = "t"
 
@@ -97,14 +97,6 @@ def request(method: str, path: str, body: bytes = b"") -> bytes:
 
 def config_map(name: str, size: int) -> bytes:
     return json.dumps({"metadata": {"name": name}, "data": {"filler": "x" * size}}).encode()
-
-
-async def until(condition: Callable[[], object]) -> None:
-    for _ in range(2000):
-        if condition():
-            return
-        await asyncio.sleep(0.001)
-    raise AssertionError("it never happened")
 
 
 async def test_it_speaks_http_1_1_to_a_client_that_would_like_http_2(client: Client) -> None:

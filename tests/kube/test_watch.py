@@ -13,7 +13,7 @@ import pytest
 from batkube.kube.deadlines import Deadlines
 from batkube.kube.server import ApiServer
 
-from .conftest import CONFIGMAPS, PODS, Clock, Stream, config_map, pod
+from .conftest import CONFIGMAPS, PODS, Clock, Stream, config_map, pod, until
 
 
 @asynccontextmanager
@@ -248,6 +248,20 @@ async def test_who_does_not_read_harms_nobody(server: ApiServer, client: httpx.A
         assert await stream.brief(100) == ["MODIFIED a"] * 100
     for _, writer in readers:
         writer.transport.abort()
+
+
+async def test_the_server_is_not_busy_with_who_does_not_read(server: ApiServer) -> None:
+    """A suspended `kubectl get -w` must not look like work in progress."""
+    _, writer = await deaf(server, f"{CONFIGMAPS}?watch=true")
+    server.create("configmaps", config_map("a"))
+    for _ in large_updates(server):
+        if server.held_up():
+            break
+        await asyncio.sleep(0)
+    assert [sock.getpeername() for sock in server.held_up()] == [writer.get_extra_info("sockname")]
+    await until(lambda: not server.busy())
+    writer.transport.abort()
+    await until(lambda: not server.held_up())
 
 
 async def test_the_deaf_are_told_410_when_they_listen_again(server: ApiServer, monkeypatch: pytest.MonkeyPatch) -> None:
