@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
+
+import orjson
 
 from ..api_types import Field, fields_of, has_type, is_string_list, type_of
 from . import values
@@ -13,6 +15,12 @@ from .wire import BYTES, FIXED64, MAGIC, SMALL, VARINT, ProtobufError, UnknownKi
 
 JSON = dict[str, Any]
 
+_REMEMBERED = 4096  # bytes in JSON
+# What many pods have alike, for they come from one template: written once.
+_ALIKE = frozenset(
+    f"core/v1.{name}"
+    for name in ("Affinity", "Container", "PodSecurityContext", "Toleration", "TopologySpreadConstraint", "Volume")
+)
 _SCHEMA = "apiextensions/v1.JSONSchemaProps"
 
 # Writes a value that is there, its tag included.
@@ -94,6 +102,17 @@ class _Plan:
 @cache
 def _plan(type_name: str) -> _Plan:
     return _Plan(type_name)
+
+
+def _written(plan: _Plan, value: Any) -> bytes:
+    """A value with its length; as it was written before, if one like it was."""
+    text = orjson.dumps(value)
+    return _remembered(plan, text) if len(text) <= _REMEMBERED else _delimited(b"", _write_message(plan, value))
+
+
+@lru_cache(maxsize=4096)
+def _remembered(plan: _Plan, text: bytes) -> bytes:
+    return _delimited(b"", _write_message(plan, orjson.loads(text)))
 
 
 def _write_message(plan: _Plan, obj: Any) -> bytes:
@@ -190,6 +209,8 @@ def _value_writer(tag: bytes, kind: str) -> Write:
         return lambda items: _delimited(tag, b"".join(map(item, items)))
     if has_type(kind):
         plan = _plan(kind)
+        if kind in _ALIKE:
+            return lambda value: tag + _written(plan, value)
         return lambda value: _delimited(tag, _write_message(plan, value))
     write = values.WRITERS.get(kind) or _UNIONS[kind]
     return lambda value: _delimited(tag, write(value))
