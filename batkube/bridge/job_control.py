@@ -28,6 +28,8 @@ class JobControl:
     def __init__(self, server: ApiServer, time: SimulatedTime, events: EventLog, cluster: Cluster) -> None:
         self.jobs: dict[str, Job] = {}
         """By id, in order of submission."""
+        self._waiting: dict[str, Job] = {}
+        """Those that have neither started nor ended."""
         self.ended: list[Job] = []
         """In order of completion or rejection: the order of Batsim's jobs.csv."""
         self.pods: dict[str, PodRecord] = {}
@@ -50,7 +52,7 @@ class JobControl:
 
     def waiting(self) -> list[Job]:
         """The jobs that have neither started nor ended, in order of submission."""
-        return [job for job in self.jobs.values() if job.state is JobState.WAITING]
+        return list(self._waiting.values())
 
     def submit(self, job: Job, *, problem: str | None = None) -> None:
         """Take in a new job: create its pods.
@@ -59,7 +61,7 @@ class JobControl:
         """
         if job.id in self.jobs:
             raise InvariantBroken(f"job {job.id} was submitted twice")
-        self.jobs[job.id] = job
+        self.jobs[job.id] = self._waiting[job.id] = job
         self._record("job_submitted", job=job.id, resources=job.resources, scheduler=job.scheduler)
         requests = self._cluster.requests(job.wishes)
         if why := problem or self._cluster.why_never(job.resources, requests):
@@ -107,6 +109,7 @@ class JobControl:
     def start(self, job: Job) -> None:
         """All its pods are bound, and have started where that takes time: the job runs from now on."""
         job.move(JobState.RUNNING)
+        del self._waiting[job.id]
         self.running += 1
         job.starting_time = self._time.now
         self.decisions.append(messages.ExecuteJob(timestamp=self._time.now, data=self._cluster.execution(job)))
@@ -162,6 +165,7 @@ class JobControl:
     def reject(self, job: Job, why: str) -> None:
         """The job will never run: Batsim is told, its pods go away."""
         job.move(JobState.REJECTED)
+        del self._waiting[job.id]
         job.reason = why
         self.ended.append(job)
         self._record("job_rejected", job=job.id, reason=why)

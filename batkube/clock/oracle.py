@@ -147,12 +147,12 @@ class IdleOracle:
 
     async def _examine(self) -> Verdict:
         verdict = self._first_look() or self._server.look()
-        if verdict is None:
+        if verdict is None and not self._server.quiet:
             # Who sleeps sends no more. What the loop has accepted or read before becomes visible meanwhile.
             for _ in range(TURNS):
                 await asyncio.sleep(0)
-            verdict = self._server.look(again=True) or self._second_look() or IDLE
-        return self._counted(verdict)
+            verdict = self._server.look(again=True)
+        return self._counted(verdict or self._second_look() or IDLE)
 
     def _counted(self, verdict: Verdict) -> Verdict:
         self.counts.looks += 1

@@ -49,6 +49,8 @@ class ServerLook:
             self._loopback = None
         self._settled_at = b""
         """The traffic so far when all was found settled, by two looks; empty if something was not."""
+        self.quiet = False
+        """Nothing had been sent since all was settled, when it looked last."""
 
     def look(self, *, again: bool = False) -> Verdict | None:
         """Why the server's side is not at rest, or None.
@@ -65,8 +67,9 @@ class ServerLook:
             if self._loopback.undelivered():
                 return not_idle("packets", "packets wait for the kernel to deliver them")
             traffic = self._loopback.traffic()
-            if traffic and traffic == self._settled_at:
-                return None
+        self.quiet = bool(traffic) and traffic == self._settled_at
+        if self.quiet:
+            return None
         near_ends = self._near_ends()
         # What arrives from here on is missing in the near ends' counts; what arrived before makes them readable.
         readable = self._readable(list(near_ends))
