@@ -10,7 +10,7 @@ from batkube.bridge.errors import Stuck
 from batkube.bridge.jobs import Job
 from batkube.bridge.rest import POLL, Rest
 from batkube.bridge.simulation import Simulation
-from batkube.bridge.timers import SOONEST, TimerPolicy
+from batkube.bridge.timers import LAST_STOPS, SOONEST, TimerPolicy
 from batkube.clock.pace import Pace
 from batkube.settings import OnDeadlock, StepSettings
 
@@ -44,6 +44,8 @@ class StepLoop:
         self._on_step = on_step
         self._timers = TimerPolicy(settings.timers, settings.timer_window)
         self._changed = 0.0
+        self._last_stops = 0
+        """Stops at timers since then that only the lack of anything else to come was a reason for."""
         self._active = 0.0
         """When something happened last, by ``Pace.unpaused``."""
 
@@ -63,7 +65,8 @@ class StepLoop:
                 await pace.until(message.now)
                 await self._rest.advance(message.now)
                 if await simulation.apply(message, self._one_by_one):
-                    self._changed, self._active = simulation.time.now, pace.unpaused()
+                    self._note_change()
+                    self._active = pace.unpaused()
                 self._on_step()
                 if pace.factor is not None and not self._rest.knows_timers:
                     self._take(pace.factor)
@@ -113,6 +116,8 @@ class StepLoop:
         await self._react()
         self._stop_at_timers()
         while self._simulation.control.waiting() and not self._simulation.expects_more:
+            if self._stop_at_last_timers():
+                continue
             if not (await self._stirs() or self._simulation.gangs.give_way() or self._simulation.gangs.resume()):
                 self._stuck()
             await self._react()
@@ -121,7 +126,7 @@ class StepLoop:
     async def _react(self) -> None:
         await self._reaction()
         while self._simulation.settle():
-            self._changed = self._simulation.time.now
+            self._note_change()
             await self._reaction()
 
     async def _reaction(self) -> None:
@@ -146,6 +151,21 @@ class StepLoop:
         )
         if stop is not None:
             simulation.call_later(stop)
+
+    def _stop_at_last_timers(self) -> bool:
+        """Let Batsim call when the scheduler would wake up by itself, where nothing else is to come; True if so."""
+        if not (self._rest.knows_timers and self._last_stops < LAST_STOPS and self._served_and_waiting()):
+            return False
+        simulation = self._simulation
+        stop = self._timers.last_stop(now=simulation.time.now, deadline=self._rest.next_timer())
+        if stop is None:
+            return False
+        self._last_stops += 1
+        simulation.call_later(stop)
+        return True
+
+    def _note_change(self) -> None:
+        self._changed, self._last_stops = self._simulation.time.now, 0
 
     def _served_and_waiting(self) -> list[Job]:
         unserved = {job_id for jobs in self._simulation.unserved.values() for job_id in jobs}

@@ -20,6 +20,9 @@ FLUSH_PERIOD = 31.0
 """... and looks for such pods every 30 s. A second more for both: whether exactly five minutes are over five minutes is
 up to the nanoseconds."""
 
+LAST_STOPS = 10
+"""Timers followed, whatever the policy, where nothing else is to come: a scheduler may look but once an hour."""
+
 
 @dataclass(frozen=True)
 class TimerPolicy:
@@ -51,6 +54,10 @@ class TimerPolicy:
             return stop
         # Two stops for the flush: when pods are old enough, and when it is sure to have been looked for them.
         return next((date for date in (changed + FLUSH, changed + FLUSH + FLUSH_PERIOD) if stop <= date), None)
+
+    def last_stop(self, *, now: float, deadline: float | None) -> float | None:
+        """When to stop though the policy would not, since nothing else will ever happen; None: nothing will."""
+        return None if deadline is None else _round_up(max(deadline, now + SOONEST), SOONEST)
 
 
 def _round_up(date: float, grid: float) -> float:

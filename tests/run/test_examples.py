@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from batkube.bridge.clock_rest import LEAD
 from tests.run.conftest import JSON, Batkube, Outcome
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -110,6 +111,21 @@ def test_a_cycle_of_one_second_decides_at_full_seconds(
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("timers", ["window", "lazy"])
+def test_one_that_looks_every_ten_minutes_is_waited_for(
+    batkube: Batkube, platform: Callable[..., Path], jobs: Callable[[int], Path], with_kubectl: None, timers: str
+) -> None:
+    """Nothing else is to come meanwhile; other than at the sleeps of a program that never does anything."""
+    command = BASH.removesuffix(" 6") + " 600"
+    done = on_the_clock(
+        batkube("-p", platform(2), "-w", jobs(3), "--scheduler-cmd", command, "--timers", timers, timeout=120)
+    )
+    starts = [float(job["starting_time"]) for job in done.rows("jobs.csv")]
+    assert len(starts) == 3
+    looks = 600 - LEAD  # it began so much before the simulation's 0
+    assert all(abs(start % 600 - looks) < 2 for start in starts), starts
+
+
 @pytest.mark.parametrize("command", [BASH, PYTHON, ONE_SECOND], ids=["bash", "python", "one-second"])
 def test_the_same_bytes_also_on_a_busy_machine(
     batkube: Batkube, platform: Callable[..., Path], jobs: Callable[[int], Path], with_kubectl: None, command: str
