@@ -116,9 +116,10 @@ class StepLoop:
         await self._react()
         self._stop_at_timers()
         while self._simulation.control.waiting() and not self._simulation.expects_more:
-            if self._stop_at_last_timers():
-                continue
             if not (await self._stirs() or self._simulation.gangs.give_way() or self._simulation.gangs.resume()):
+                if self._last_stops < LAST_STOPS and self._stop_at_timers(at_last=True):
+                    self._last_stops += 1
+                    continue
                 self._stuck()
             await self._react()
             self._stop_at_timers()
@@ -137,32 +138,25 @@ class StepLoop:
         if simulation.reactions.end(rested, acted=simulation.acted):
             await self._rest.advance(simulation.time.now)
 
-    def _stop_at_timers(self) -> None:
-        """Let Batsim call when the scheduler would wake up by itself, where that may change something."""
+    def _stop_at_timers(self, *, at_last: bool = False) -> bool:
+        """Let Batsim call when the scheduler would wake up by itself, where that may change something; True if so.
+
+        ``at_last``: nothing else will ever happen.
+        """
         simulation = self._simulation
         if not (self._rest.knows_timers and simulation.unfinished):
-            return
+            return False
         stop = self._timers.next_stop(
             now=simulation.time.now,
             changed=self._changed,
             deadline=self._rest.next_timer(),
             waiting=bool(self._served_and_waiting()),
             more_to_come=simulation.expects_more,
+            at_last=at_last,
         )
         if stop is not None:
             simulation.call_later(stop)
-
-    def _stop_at_last_timers(self) -> bool:
-        """Let Batsim call when the scheduler would wake up by itself, where nothing else is to come; True if so."""
-        if not (self._rest.knows_timers and self._last_stops < LAST_STOPS and self._served_and_waiting()):
-            return False
-        simulation = self._simulation
-        stop = self._timers.last_stop(now=simulation.time.now, deadline=self._rest.next_timer())
-        if stop is None:
-            return False
-        self._last_stops += 1
-        simulation.call_later(stop)
-        return True
+        return stop is not None
 
     def _note_change(self) -> None:
         self._changed, self._last_stops = self._simulation.time.now, 0

@@ -36,28 +36,34 @@ class TimerPolicy:
     window: float
 
     def next_stop(
-        self, *, now: float, changed: float, deadline: float | None, waiting: bool, more_to_come: bool = False
+        self,
+        *,
+        now: float,
+        changed: float,
+        deadline: float | None,
+        waiting: bool,
+        more_to_come: bool = False,
+        at_last: bool = False,
     ) -> float | None:
         """When to stop next, if nothing happens before; None: not at all.
 
         ``changed``: when something last happened. ``deadline``: when the scheduler would wake up by itself.
-        ``waiting``: whether pods wait for it. ``more_to_come``: whether events are.
+        ``waiting``: whether pods wait for it. ``more_to_come``: whether events are. ``at_last``: nothing else will ever
+        happen, so that there is no limit to how long ago the last change may be.
         """
         if deadline is None or not (waiting or self.timers is Timers.ALL):
             return None
         if self.timers is Timers.EVENTS and more_to_come:
             return None
         stop = _round_up(max(deadline, now + SOONEST), self.timers if isinstance(self.timers, float) else SOONEST)
+        if at_last:
+            return stop
         if self.timers not in (Timers.WINDOW, Timers.EVENTS):
             return stop if stop <= changed + FLUSH + FLUSH_PERIOD + self.window else None
         if stop <= changed + self.window:
             return stop
         # Two stops for the flush: when pods are old enough, and when it is sure to have been looked for them.
         return next((date for date in (changed + FLUSH, changed + FLUSH + FLUSH_PERIOD) if stop <= date), None)
-
-    def last_stop(self, *, now: float, deadline: float | None) -> float | None:
-        """When to stop though the policy would not, since nothing else will ever happen; None: nothing will."""
-        return None if deadline is None else _round_up(max(deadline, now + SOONEST), SOONEST)
 
 
 def _round_up(date: float, grid: float) -> float:

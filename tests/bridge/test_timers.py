@@ -32,6 +32,14 @@ def test_the_window_ends_some_time_after_the_last_change_and_the_flush_is_honour
     assert WINDOW.next_stop(now=second, changed=100, deadline=second + 1, waiting=True) is None
 
 
+@pytest.mark.parametrize("policy", [WINDOW, LAZY, ALL])
+def test_the_last_timers_are_followed_however_late_they_are(policy: TimerPolicy) -> None:
+    """A scheduler that looks once an hour."""
+    assert policy.next_stop(now=100, changed=100, deadline=3700, waiting=True) is None
+    assert policy.next_stop(now=100, changed=100, deadline=3700, waiting=True, at_last=True) == 3700
+    assert policy.next_stop(now=100, changed=100, deadline=None, waiting=True, at_last=True) is None
+
+
 def test_pods_are_flushed_though_their_dates_differ_by_the_time_a_scheduler_takes() -> None:
     """More than five minutes old, and more than 30 s since it was last looked for them: exactly is not enough."""
     assert FLUSH > 300
