@@ -70,7 +70,7 @@ class SimulatedClock:
         oracle.dozes = go.dozes
         self._start = self.page.monotonic
         self._date = 0
-        """What it was set to, in nanoseconds."""
+        """What it was set to, or nudged to, in nanoseconds."""
         self._limit: int | None = None
         self._poke_again = False
         self._helpers: list[Helper] = []
@@ -137,7 +137,7 @@ class SimulatedClock:
         milliseconds only; then the next one is told.
         """
         due = [waits.deadline - self._start for waits in map(Helper.tell, self._helpers) if waits.deadline >= 0]
-        dates = [date if _shown(date) >= exact else date + GRID for exact in due for date in [exact // GRID * GRID]]
+        dates = [_date_that_shows(elapsed) for elapsed in due]
         left = go.next_timer(self._oracle.threads())
         if left is not None:
             dates.append(-(-(self._date + left) // GRID) * GRID + GRID)  # it was rounded down
@@ -177,6 +177,7 @@ class SimulatedClock:
             step = min(step, self._limit - self._elapsed())
         if step > 0:
             self.page.advance(step)
+            self._date += step
             self._wake()
             self.nudges += 1
             self.nudged += step / SECOND
@@ -185,6 +186,12 @@ class SimulatedClock:
 def _shown(date: int) -> int:
     """What the clock shows when it is set to a date, both in nanoseconds."""
     return date + date % CYCLE // SLOWNESS
+
+
+def _date_that_shows(elapsed: int) -> int:
+    """The first date on the GRID at which the clock shows at least so many nanoseconds."""
+    date = elapsed // GRID * GRID
+    return date if _shown(date) >= elapsed else date + GRID
 
 
 class _Nudge:

@@ -169,6 +169,15 @@ async def test_a_program_that_waits_by_reading_the_clock_is_nudged_through(
     assert clock.nudged > 0
 
 
+async def test_the_next_deadline_lies_after_what_the_clock_was_nudged_to(clock: SimulatedClock, started: Path) -> None:
+    assert (await clock.at_rest(timeout=20)).idle
+    clock._move_on(4 * simulated.SECOND, limited=False)
+    assert (await clock.at_rest(timeout=20)).idle
+    deadline = clock.next_deadline()
+    assert deadline is not None
+    assert clock.now <= deadline <= 5.01  # its sleep of five seconds
+
+
 @spinning
 async def test_without_nudges_it_never_comes_to_rest(
     clock: SimulatedClock, started: Path, impatient: None, monkeypatch: pytest.MonkeyPatch
