@@ -48,7 +48,7 @@ class ServerLook:
         except OSError:
             self._loopback = None
         self._settled_at = b""
-        """The traffic so far when all was found settled, by two looks; empty if something was not."""
+        """The traffic so far when all was last found settled, by two looks."""
         self.quiet = False
         """Nothing had been sent since all was settled, when it looked last."""
 
@@ -66,7 +66,7 @@ class ServerLook:
         if self._loopback is not None:
             if self._loopback.undelivered():
                 return not_idle("packets", "packets wait for the kernel to deliver them")
-            traffic = self._loopback.traffic()
+            traffic = self._loopback.traffic() if self._diag is not None else b""
         self.quiet = bool(traffic) and traffic == self._settled_at
         if self.quiet:
             return None
@@ -76,10 +76,10 @@ class ServerLook:
         listener = self._server.listener()
         if listener is not None and listener.fileno() in readable:
             return not_idle("to accept", "a connection waits to be accepted")
-        self._settled_at = traffic if again else b""  # the first look does not see what the loop has just accepted
         verdict = self._unread(near_ends, readable) or self._in_flight(near_ends, again)
-        if verdict is not None:
-            self._settled_at = b""
+        # The first look does not see what the loop has just accepted.
+        if again and verdict is None and len(self._settled) == len(near_ends):
+            self._settled_at = traffic
         return verdict
 
     def close(self) -> None:
@@ -144,10 +144,10 @@ class ServerLook:
 
     def _in_flight(self, near_ends: dict[Connection, End], again: bool) -> Verdict | None:
         if self._diag is None:
-            self._settled_at = b""
             return None
         settled = self._settled if again else {}
         unsettled = [connection for connection, near in near_ends.items() if settled.get(connection) != near]
+        now_settled = dict(near_ends)
         for connection, far in zip(unsettled, self._diag.far_ends(unsettled), strict=True):
             near = near_ends[connection]
             if far is not None:
@@ -157,8 +157,8 @@ class ServerLook:
                 if unread and self._is_observed(far.inode):
                     return _flying(unread, "to", connection)
                 if unread:  # what others leave unread does not matter, until they are observed
-                    self._settled_at = b""
-        self._settled = near_ends
+                    del now_settled[connection]
+        self._settled = now_settled
         return None
 
 
