@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import Counter
-from collections.abc import Awaitable, Callable, Container, MutableMapping, Sequence
+from collections.abc import Awaitable, Callable, MutableMapping, Sequence
 from typing import Any
 from urllib.parse import unquote
 
@@ -72,10 +72,9 @@ class Endpoint:
             if waiting:
                 self.in_work -= 1
 
-    def writing(self, held_up: Container[Client | None]) -> bool:
-        """An event of a watch, or its end, is not yet handed to its connection, though its client is none of those."""
-        unwritten = (client for watcher, client in self.watchers.items() if watcher.pending or watcher.closed)
-        return any(client not in held_up for client in unwritten)
+    def unwritten(self) -> list[Client | None]:
+        """The clients of watches of which an event, or the end, is not yet handed to the connection."""
+        return [client for watcher, client in self.watchers.items() if watcher.pending or watcher.closed]
 
     def end_watches(self) -> None:
         """End all streams, as the server does when it stops."""

@@ -317,12 +317,13 @@ class ApiServer:
         """Something is not yet where it belongs: a request in work, an event or an answer on its way to a socket. What
         waits for a client that does not read (`held_up`) is left out.
         """
-        listener = self._listener
-        held_up = listener.held_up() if listener is not None else {}
-        if self._endpoint.in_work or self._endpoint.writing(held_up):
+        if self._endpoint.in_work:
             return True
+        listener, unwritten = self._listener, self._endpoint.unwritten()
         if listener is None:
-            return False
+            return bool(unwritten)
+        if unwritten and not listener.held_up().keys() >= set(unwritten):
+            return True
         return listener.requests_in_work() > len(self._endpoint.watchers) or listener.holds_bytes()
 
     def held_up(self) -> Sockets:
