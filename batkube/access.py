@@ -83,6 +83,13 @@ def api_server(
     return server
 
 
+def given_files(api: ApiSettings) -> list[Path]:
+    """The files with definitions and other objects. Raises ManifestError."""
+    from batkube.manifests import files_of
+
+    return [file for path in (*api.definitions, *api.objects) for file in files_of(path)]
+
+
 def write_access(settings: AccessSettings, server: ApiServer, kubeconfig: Path) -> dict[str, str]:
     """Write the kubeconfig of a server that listens and, if asked, what a pod would find; then the variables that go
     with it are returned. Raises OSError.

@@ -10,7 +10,7 @@ from typing import IO
 from rich.console import Console
 
 from batkube import __version__, event_loop
-from batkube.access import client_tls, write_access
+from batkube.access import client_tls, given_files, write_access
 from batkube.batsim.endpoint import Endpoint
 from batkube.batsim.platform import Platform, PlatformError, read_platform
 from batkube.batsim.process import BatsimOptions, BatsimProcess, find_batsim
@@ -32,14 +32,14 @@ from batkube.clock.probe import means_for
 from batkube.clock.simulated import SimulatedClock
 from batkube.display import display, summary
 from batkube.kube.admission import AdmissionError
-from batkube.manifests import ManifestError, files_of
+from batkube.manifests import ManifestError
 from batkube.results.manifest import DecisionTime, Run, Scheduler, input_file
 from batkube.schedulers.extenders import ExtenderError
 from batkube.schedulers.kube_scheduler import ConfigError
 from batkube.schedulers.process import Launch, Process, SchedulerError
 from batkube.schedulers.under_test import Access, SchedulerChoiceError, SchedulerUnderTest, choose
 from batkube.session import Session
-from batkube.settings import BAD_INPUT, DATED_BY_PACE, FAILED, ApiSettings, Clock, RestMeans, RunSettings
+from batkube.settings import BAD_INPUT, DATED_BY_PACE, FAILED, Clock, RestMeans, RunSettings
 from batkube.simulated_server import simulated_server
 from batkube.simulator.embedded import EmbeddedSimulator
 from batkube.startup.errors import StartupError
@@ -151,7 +151,8 @@ async def _run(settings: RunSettings, inputs: Inputs, *, quiet: bool, summarize:
         stack.push_async_callback(server.stop)
         kubeconfig = (out / "kubeconfig").absolute()
         in_cluster = write_access(settings.access, server, kubeconfig)
-        access = Access(kubeconfig, server.url, server.port, in_cluster, client_tls(server))
+        tls = client_tls(server) if inputs.scheduler.extenders else {}
+        access = Access(kubeconfig, server.url, server.port, in_cluster, tls)
         simulator = await _simulator(settings, inputs)
         stack.push_async_callback(simulator.close)
         if isinstance(simulator, Endpoint):
@@ -279,7 +280,7 @@ def _manifest(settings: RunSettings, inputs: Inputs, command: list[str], mode: M
         platform=input_file(settings.platform),
         workloads=[input_file(path) for path in settings.workloads],
         startup=input_file(settings.startup) if settings.startup else None,
-        objects=[input_file(file) for path in _given(settings.api) for file in files_of(path)],
+        objects=[input_file(file) for file in given_files(settings.api)],
         scheduler=Scheduler(
             kind=inputs.scheduler.kind,
             command=command,
@@ -296,10 +297,6 @@ def _manifest(settings: RunSettings, inputs: Inputs, command: list[str], mode: M
         epoch=settings.epoch,
         settings=settings.step.model_dump(mode="json"),
     )
-
-
-def _given(api: ApiSettings) -> tuple[Path, ...]:
-    return api.definitions + api.objects
 
 
 def _not_repeatable(mode: Mode, settings: RunSettings, inputs: Inputs) -> list[str]:

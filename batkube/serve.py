@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from batkube import __version__, event_loop
-from batkube.access import api_server, check_access, write_access
+from batkube.access import api_server, check_access, given_files, write_access
 from batkube.batsim.errors import SimulatorError
 from batkube.kube.server import ApiServer
 from batkube.settings import ServeSettings
@@ -124,6 +124,7 @@ async def _simulations(
                 scheduler=Scheduler(kind="none", names=[settings.scheduler_name]),
                 simulator=settings.batsim,
                 startup=input_file(settings.startup) if settings.startup else None,
+                objects=[input_file(file) for file in given_files(settings.api)],
                 seed=settings.seed,
                 epoch=settings.epoch,
                 not_repeatable=["the scheduler lives on the real clock"],
