@@ -32,6 +32,7 @@ from .expiry import EVENT_TTL, EventExpiry
 from .gates import enabled_gates
 from .kubeconfig import kubeconfig
 from .listener import Listener
+from .metrics import exposition
 from .options import DeleteOptions
 from .resources import Registry, ResourceType, default_registry
 from .status import ApiError
@@ -370,17 +371,7 @@ class ApiServer:
         self.writes[change.type, change.resource.storage] += 1
 
     def _metrics(self) -> str:
-        """What Prometheus reads: requests and watches by resource, in the names of the real server."""
-        lines = ["# TYPE apiserver_request_total counter"]
-        for (verb, storage), count in sorted(self.requests.items()):
-            lines.append(f'apiserver_request_total{{{_labels(storage)},verb="{verb.upper()}"}} {count}')
-        lines.append("# TYPE apiserver_longrunning_requests gauge")
-        for storage, count in sorted(Counter(watcher.storage for watcher in self._endpoint.watchers).items()):
-            lines.append(f'apiserver_longrunning_requests{{{_labels(storage)},verb="WATCH"}} {count}')
-        lines.append("# TYPE apiserver_terminated_watchers_total counter")
-        for storage, count in sorted(self._endpoint.terminated.items()):
-            lines.append(f"apiserver_terminated_watchers_total{{{_labels(storage)}}} {count}")
-        return "\n".join(lines) + "\n"
+        return exposition(self.requests, self._endpoint.watchers, self._endpoint.terminated)
 
     def _resource(self, name: str) -> ResourceType:
         return self.registry.named(name)
@@ -392,11 +383,6 @@ class ApiServer:
         if namespace is None and obj is not None:
             namespace = obj.get("metadata", {}).get("namespace")
         return namespace or "default"
-
-
-def _labels(storage: str) -> str:
-    plural, _, group = storage.partition(".")
-    return f'group="{group}",resource="{plural}"'
 
 
 def _copy(obj: JSON) -> JSON:
