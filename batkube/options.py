@@ -4,7 +4,7 @@ settings are made of them.
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, TypeVar
+from typing import Annotated, Any, TypeVar
 
 import typer
 from pydantic import BaseModel, ValidationError
@@ -103,59 +103,44 @@ InClusterDir = Annotated[
     Path | None,
     typer.Option(help="Write token, ca.crt and namespace here, as a pod finds them; turns TLS on.", show_default=False),
 ]
+
+
+def _several(name: str, metavar: str, text: str) -> Any:
+    """An option that can be repeated."""
+    return typer.Option(name, metavar=metavar, help=text, show_default=False)
+
+
 EnablePlugins = Annotated[
     list[str] | None,
-    typer.Option(
-        "--enable-admission-plugins",
-        metavar="NAME,...",
-        help="Admission plugins to have at work, by kube-apiserver's names.",
-        show_default=False,
-    ),
+    _several("--enable-admission-plugins", "NAME,...", "Admission plugins to have at work, by kube-apiserver's names."),
 ]
 DisablePlugins = Annotated[
     list[str] | None,
-    typer.Option(
-        "--disable-admission-plugins",
-        metavar="NAME,...",
-        help="Admission plugins to do without, by kube-apiserver's names.",
-        show_default=False,
-    ),
+    _several("--disable-admission-plugins", "NAME,...", "Admission plugins to do without, by kube-apiserver's names."),
 ]
 FeatureGates = Annotated[
     list[str] | None,
-    typer.Option(
-        "--feature-gates",
-        metavar="NAME=BOOL,...",
-        help=f"Feature gates of kube-apiserver: {', '.join(GATES)}.",
-        show_default=False,
-    ),
+    _several("--feature-gates", "NAME=BOOL,...", f"Feature gates of kube-apiserver: {', '.join(GATES)}."),
 ]
 RuntimeConfig = Annotated[
     list[str] | None,
-    typer.Option(
+    _several(
         "--runtime-config",
-        metavar="VERSION=BOOL,...",
-        help="API versions that discovery shows, as kube-apiserver's: api/all=true, GROUP/VERSION=true.",
-        show_default=False,
+        "VERSION=BOOL,...",
+        "API versions that discovery shows, as kube-apiserver's: api/all=true, GROUP/VERSION=true.",
     ),
 ]
 CrdOption = Annotated[
     list[Path] | None,
-    typer.Option(
+    _several(
         "--crd",
-        metavar="FILE|DIR",
-        help="CustomResourceDefinitions to serve from the start (YAML, JSON); repeat for several.",
-        show_default=False,
+        "FILE|DIR",
+        "CustomResourceDefinitions to serve from the start (YAML, JSON); repeat for several.",
     ),
 ]
 ObjectsOption = Annotated[
     list[Path] | None,
-    typer.Option(
-        "--objects",
-        metavar="FILE|DIR",
-        help="Objects of any kind to have from the start (YAML, JSON); repeat for several.",
-        show_default=False,
-    ),
+    _several("--objects", "FILE|DIR", "Objects of any kind to have from the start (YAML, JSON); repeat for several."),
 ]
 Epoch = Annotated[float, typer.Option(help="Unix seconds at which simulated time 0 lies.", show_default=False)]
 Seed = Annotated[int, typer.Option(help="Where uids and generated names come from.")]
