@@ -93,6 +93,7 @@ class Api:
             requested=(requested or resource).api_version,
             disabled_admission=self.disabled_admission,
             gates=self.gates,
+            user=options.user,
         )
 
     def stored(self, resource: ResourceType, namespace: str, name: str) -> Version:

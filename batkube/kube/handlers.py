@@ -55,6 +55,9 @@ class Request:
         """The name by which the client goes as a field manager, if it gives none."""
         return self.user_agent.partition("/")[0]
 
+    def write_options(self, kind: str, apply: bool = False) -> WriteOptions:
+        return WriteOptions.of(self.query, kind, self.client, apply, self.user)
+
     def accepted(self, stream: bool = False) -> Accepted:
         accepted = negotiate(self.accept, stream, self.target.resource.custom)
         if self.query and "pretty" in self.query:
@@ -184,7 +187,7 @@ def _watch(api: Api, request: Request) -> Stream:
 def _create(api: Api, request: Request) -> Answer:
     target = request.target
     request.accepted()
-    options = WriteOptions.of(request.query, "CreateOptions", request.client)
+    options = request.write_options("CreateOptions")
     obj = _decoded(request, options)
     version = create(api, target.resource, target.namespace, obj, options, request.warnings)
     return _sent(api, request, 201, version)
@@ -193,7 +196,7 @@ def _create(api: Api, request: Request) -> Answer:
 def _update(api: Api, request: Request) -> Answer:
     target = request.target
     request.accepted()
-    options = WriteOptions.of(request.query, "UpdateOptions", request.client)
+    options = request.write_options("UpdateOptions")
     obj = _decoded(request, options)
     version, created = update(
         api,
@@ -212,7 +215,7 @@ def _patch(api: Api, request: Request) -> Answer:
     target = request.target
     request.accepted()
     change = Patch.of(request.body, request.content_type, target.resource, request.warnings)
-    options = WriteOptions.of(request.query, "PatchOptions", request.client, change.is_apply)
+    options = request.write_options("PatchOptions", change.is_apply)
     version, created = patch(
         api,
         target.resource,
@@ -275,7 +278,7 @@ def _action(api: Api, request: Request, subresource: str) -> Answer:
     applied: JSON | None = None  # to a scale: no other action takes one
     if request.method == "PATCH":
         sent = Patch.of(request.body, request.content_type, resource, request.warnings)
-        options = WriteOptions.of(request.query, kind, request.client, sent.is_apply)
+        options = request.write_options(kind, sent.is_apply)
         if sent.is_apply and isinstance(sent.document, dict):
             applied = sent.document
 
@@ -290,7 +293,7 @@ def _action(api: Api, request: Request, subresource: str) -> Answer:
                 raise ApiError.invalid("", "", [shown]) from None
 
     elif request.method in ("POST", "PUT"):
-        options = WriteOptions.of(request.query, kind, request.client)
+        options = request.write_options(kind)
         if request.body:
             body = _decoded(request, options, subresource)
     name = target.name

@@ -8,6 +8,7 @@ from typing import Any
 from urllib.parse import unquote_plus
 
 from .status import ApiError, FieldError, quote
+from .users import ADMIN, User
 
 JSON = dict[str, Any]
 
@@ -77,15 +78,16 @@ class WriteOptions:
     field_validation: str = "Warn"
     force: bool = False
     patch: bool = False  # the object as it is was changed, not sent
+    user: User = ADMIN
 
     @classmethod
-    def of(cls, query: Query, kind: str, client: str = "", apply: bool = False) -> WriteOptions:
+    def of(cls, query: Query, kind: str, client: str = "", apply: bool = False, user: User = ADMIN) -> WriteOptions:
         """Read and checked; `kind` is CreateOptions, UpdateOptions or PatchOptions.
 
         A client that names no field manager goes by `client`, the first word of its User-Agent.
         """
         if not query and not apply:
-            return cls(field_manager=client) if client else PLAIN_WRITE
+            return cls(field_manager=client, user=user) if client or user is not ADMIN else PLAIN_WRITE
         errors = _dry_run_errors(query.all("dryRun"))
         manager = query.get("fieldManager", "")
         if len(manager.encode()) > MAX_FIELD_MANAGER:
@@ -110,6 +112,7 @@ class WriteOptions:
             names_manager=bool(manager),
             field_validation=validation or "Warn",
             force=force and query.flag("force"),
+            user=user,
         )
 
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from . import conversion
 from .binding import bind
 from .kinds import csi, events
-from .kinds.access import CertificateSigningRequests, RoleBindings, Roles
+from .kinds.access import RoleBindings, Roles
 from .kinds.admission_policies import (
     AdmissionPolicies,
     AdmissionPolicyBindings,
@@ -46,6 +46,7 @@ from .kinds.scale import scale
 from .kinds.service_accounts import ServiceAccounts, request_token
 from .kinds.service_cidrs import ServiceCIDRs
 from .kinds.services import Services
+from .kinds.signing_requests import CertificateSigningRequests
 from .kinds.stateful_sets import StatefulSets
 from .kinds.storage_classes import StorageClasses, VolumeAttributesClasses
 from .kinds.volume_claims import VolumeClaims

@@ -17,11 +17,11 @@ from typing import TYPE_CHECKING, Any, Protocol
 from . import admission, metadata
 from .names import NameRule, dns_subdomain
 from .status import FieldError
+from .users import ADMIN, User
 
 if TYPE_CHECKING:
     from .identity import Clock
     from .resources import ResourceType
-    from .users import User
 
 JSON = dict[str, Any]
 
@@ -58,6 +58,7 @@ class Context:
     requested: str = ""  # the API version that the client uses; `resource` is the one that is stored
     disabled_admission: frozenset[str] = frozenset(admission.OFF)
     gates: frozenset[str] = frozenset()  # feature gates that are on
+    user: User = ADMIN
 
     @property
     def now(self) -> str:

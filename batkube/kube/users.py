@@ -25,5 +25,5 @@ class User:
         return {"username": self.name, **uid, "groups": list(self.groups)}
 
 
-ADMIN = User("system:admin", ("system:masters", AUTHENTICATED))
+ADMIN = User("admin", ("system:masters", AUTHENTICATED), uid="admin")
 ANONYMOUS = User("system:anonymous", (UNAUTHENTICATED,))

@@ -111,6 +111,10 @@ def until(what: str, found: Callable[[], T]) -> T:
     return value
 
 
+def openssl(*words: str) -> None:
+    subprocess.run(["openssl", *words], check=True, capture_output=True)
+
+
 @contextmanager
 def running(command: list[str], log: Path) -> Iterator[None]:
     with log.open("w") as output, subprocess.Popen(command, stdout=output, stderr=output) as process:
@@ -126,12 +130,14 @@ def control_plane(built_tool: BuiltTool, tmp_path_factory: pytest.TempPathFactor
     """Both programs at work. A node is lost after four seconds without a word of its kubelet."""
     programs = [built_tool("kube-controller-manager-1.36.3"), built_tool("kube-scheduler-1.36.3")]
     folder = tmp_path_factory.mktemp("control-plane")
-    access, key = folder / "kubeconfig", folder / "service-account.key"
-    subprocess.run(["openssl", "genrsa", "-out", str(key), "2048"], check=True, capture_output=True)
+    access, key, authority = folder / "kubeconfig", folder / "service-account.key", folder / "authority.crt"
+    openssl("genrsa", "-out", str(key), "2048")
+    openssl("req", "-x509", "-new", "-key", str(key), "-subj", "/CN=authority", "-out", str(authority))
     common = [f"--kubeconfig={access}", "--leader-elect=false", "--secure-port=0"]
     common += ["--kube-api-qps=500", "--kube-api-burst=500"]
     manager = [f"--service-account-private-key-file={key}", f"--flex-volume-plugin-dir={folder}"]
     manager += ["--node-monitor-period=1s", "--node-monitor-grace-period=4s"]
+    manager += [f"--cluster-signing-cert-file={authority}", f"--cluster-signing-key-file={key}"]
     with ExitStack() as stack:
         server = stack.enter_context(batkube(tls=True))
         access.write_text(yaml.safe_dump(server.kubeconfig()))

@@ -223,3 +223,84 @@ def test_sets_and_services_and_quotas_are_kept(cluster: Cluster) -> None:
 
     until("the service has both addresses", lambda: addresses() == ["192.0.2.1", "192.0.2.2"])
     cluster.send("DELETE", "/api/v1/nodes/of-db")
+
+
+def test_a_daemon_set_has_a_pod_on_each_node(cluster: Cluster) -> None:
+    for name in ("daemon-1", "daemon-2"):
+        cluster.node(name)
+    agent = deployment("agent", 1)
+    del agent["spec"]["replicas"]
+    cluster.create("apps/v1/daemonsets", agent)
+
+    def nodes() -> list[str]:
+        for name in ("daemon-1", "daemon-2"):
+            cluster.heartbeat(name)
+        pods = cluster.list("v1/pods", "app=agent")
+        return sorted(pod["spec"]["nodeName"] for pod in pods if pod["spec"].get("nodeName"))
+
+    until("there is a pod on each", lambda: nodes() == ["daemon-1", "daemon-2"])
+    cluster.run_pods("app=agent")
+    until("both are counted", lambda: cluster.get("apps/v1/daemonsets", "agent")["status"].get("numberReady") == 2)
+    assert cluster.list("apps/v1/controllerrevisions", "app=agent")[0]["revision"] == 1
+    # A cordon is no reason to leave, a node without the label is.
+    cluster.patch("/api/v1/nodes/daemon-1", {"spec": {"unschedulable": True}})
+    choice = {"spec": {"template": {"spec": {"nodeSelector": {"kubernetes.io/hostname": "daemon-1"}}}}}
+    cluster.patch(cluster.path("apps/v1/daemonsets", "agent"), choice)
+
+    def left() -> bool:
+        cluster.end_pods()
+        return nodes() == ["daemon-1"]
+
+    until("one pod is left", left)
+
+
+def test_a_cron_job_starts_what_is_due(cluster: Cluster) -> None:
+    job = {"spec": {"template": template("nightly", restartPolicy="Never")}}
+    cron = {"schedule": "0 3 * * *", "timeZone": "Europe/Paris", "jobTemplate": job, "concurrencyPolicy": "Forbid"}
+    cluster.create("batch/v1/cronjobs", {"metadata": {"name": "nightly"}, "spec": {**cron, "suspend": True}})
+    path = cluster.path("batch/v1/cronjobs", "nightly")
+    cluster.patch(path + "/status", {"status": {"lastScheduleTime": "2026-01-01T02:00:00Z"}})
+    cluster.patch(path, {"spec": {"suspend": False}})
+    (started,) = until("the job of last night is there", lambda: cluster.list("batch/v1/jobs"))
+    assert started["metadata"]["ownerReferences"][0]["name"] == "nightly"
+
+    def active() -> list[JSON]:
+        found: list[JSON] = cluster.get("batch/v1/cronjobs", "nightly")["status"].get("active", [])
+        return found
+
+    (its,) = until("it is named as active", active)
+    assert its["name"] == started["metadata"]["name"]
+
+    def ended() -> bool:
+        for pod in cluster.list("v1/pods"):
+            if pod["status"]["phase"] == "Pending":
+                cluster.pod_status(pod, phase="Succeeded")
+        return not active()
+
+    until("it has ended", ended)
+    assert "lastSuccessfulTime" in cluster.get("batch/v1/cronjobs", "nightly")["status"]
+
+
+def test_a_job_is_cleared_away_when_its_time_is_up(cluster: Cluster) -> None:
+    spec = {"ttlSecondsAfterFinished": 0, "backoffLimit": 0, "template": template("brief", restartPolicy="Never")}
+    cluster.create("batch/v1/jobs", {"metadata": {"name": "brief"}, "spec": spec})
+    (pod,) = until("its pod is there", lambda: cluster.list("v1/pods"))
+    cluster.pod_status(pod, phase="Succeeded")
+    until("the job is gone", lambda: cluster.gone(cluster.path("batch/v1/jobs", "brief")))
+    until("so is its pod", lambda: not cluster.list("v1/pods"))
+
+
+def test_a_replication_controller_keeps_its_pods(cluster: Cluster) -> None:
+    spec = {"replicas": 2, "selector": {"app": "old"}, "template": template("old")}
+    cluster.create("v1/replicationcontrollers", {"metadata": {"name": "old"}, "spec": spec})
+
+    def pods() -> list[str]:
+        cluster.end_pods()
+        return [pod["metadata"]["name"] for pod in cluster.list("v1/pods")]
+
+    until("both pods are there", lambda: len(pods()) == 2)
+    first, _ = pods()
+    cluster.delete("v1/pods", first)
+    until("another takes the place of the one that left", lambda: len(pods()) == 2 and first not in pods())
+    cluster.patch(cluster.path("v1/replicationcontrollers", "old") + "/scale", {"spec": {"replicas": 0}})
+    until("none is left", lambda: not pods())

@@ -185,7 +185,7 @@ async def test_a_token_review_tells_whose_token_it_is(client: httpx.AsyncClient)
 
     assert await review(TOKEN) == {
         "authenticated": True,
-        "user": {"username": "system:admin", "groups": ["system:masters", "system:authenticated"]},
+        "user": {"username": "admin", "uid": "admin", "groups": ["system:masters", "system:authenticated"]},
     }
     assert await review("nonsense") == {"user": {}, "error": "invalid bearer token"}
 
@@ -216,7 +216,7 @@ async def test_without_authentication_everybody_is_an_administrator_but_for_wron
     await server.start()
     try:
         async with httpx.AsyncClient(base_url=server.url, trust_env=False) as client:
-            admin = {"username": "system:admin", "groups": ["system:masters", "system:authenticated"]}
+            admin = {"username": "admin", "uid": "admin", "groups": ["system:masters", "system:authenticated"]}
             assert await who(client) == admin
             assert await who(client, headers=bearer("wrong")) == 401
             review = {"spec": {"user": "system:anonymous", "resourceAttributes": {"verb": "get", "resource": "pods"}}}

@@ -38,7 +38,7 @@ def test_kubectl_comes_in_with_what_its_kubeconfig_has(
     server = serve("--api-only", *shown)
     program, config = built_tool(KUBECTL), server.out / "kubeconfig"
     who = kubectl(program, config, "auth", "whoami", "-o", "jsonpath={.status.userInfo.username}")
-    assert (who.stdout, who.stderr) == ("system:admin", "")
+    assert (who.stdout, who.stderr) == ("admin", "")
     assert "kube-system" in kubectl(program, config, "get", "namespaces").stdout
     assert "created" in kubectl(program, config, "create", "configmap", "c", "--from-literal=a=b").stdout
     written = yaml.safe_load(config.read_text())

@@ -4,7 +4,6 @@ do everything here.
 
 from __future__ import annotations
 
-import base64
 from typing import Any
 
 from ..label_selectors import validate_label_selector
@@ -137,25 +136,3 @@ def _default_subjects(binding: JSON) -> None:
     for subject in binding.get("subjects") or ():
         if subject.get("kind") in ("User", "Group"):
             subject["apiGroup"] = subject.get("apiGroup") or _GROUP
-
-
-class CertificateSigningRequests(Strategy):
-    """Requests for certificates. Nobody signs them; a request that is none is refused."""
-
-    counts_generation = False
-
-    def validate_create(self, obj: JSON, ctx: Context) -> Errors:
-        errors = super().validate_create(obj, ctx)
-        spec = obj.get("spec") or {}
-        if not _is_certificate_request(spec.get("request", "")):
-            why = "PEM block type must be CERTIFICATE REQUEST"
-            errors.append(FieldError.invalid("spec.request", spec.get("request", ""), why))
-        if not spec.get("usages"):
-            errors.append(FieldError.required("spec.usages"))
-        if not spec.get("signerName"):
-            errors.append(FieldError.required("spec.signerName"))
-        return errors
-
-
-def _is_certificate_request(encoded: str) -> bool:
-    return base64.b64decode(encoded).lstrip().startswith(b"-----BEGIN CERTIFICATE REQUEST-----")
