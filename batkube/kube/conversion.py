@@ -14,6 +14,9 @@ from .resources import ResourceType
 JSON = dict[str, Any]
 Convert = Callable[[JSON], JSON]
 
+TEMPLATE_GENERATION = "deprecated.daemonset.template.generation"
+"""Annotation of daemon sets."""
+
 # (storage key, api version served) -> conversions from and to the stored shape
 FROM_STORED: dict[tuple[str, str], Convert] = {}
 TO_STORED: dict[tuple[str, str], Convert] = {}
@@ -26,6 +29,18 @@ def to_served(resource: ResourceType, obj: JSON) -> JSON:
     convert = FROM_STORED.get((resource.storage, resource.api_version))
     shape = convert(obj) if convert else obj
     return {**shape, "kind": resource.kind, "apiVersion": resource.api_version}
+
+
+def metadata_alone(obj: JSON) -> JSON:
+    """The metadata of an object as it is sent without the object: as inside the real server, where the generation of a
+    daemon set's template is no annotation.
+    """
+    metadata: JSON = obj["metadata"]
+    annotations = metadata.get("annotations")
+    if not annotations or obj["kind"] != "DaemonSet" or TEMPLATE_GENERATION not in annotations:
+        return metadata
+    others = {key: value for key, value in annotations.items() if key != TEMPLATE_GENERATION}
+    return {**metadata, "annotations": others} if others else {k: v for k, v in metadata.items() if k != "annotations"}
 
 
 def to_stored(resource: ResourceType, stored: ResourceType, obj: JSON) -> JSON:

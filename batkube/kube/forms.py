@@ -13,7 +13,7 @@ from typing import Any, Protocol
 
 import orjson
 
-from .conversion import to_served
+from .conversion import metadata_alone, to_served
 from .resources import ResourceType
 from .store import Version
 
@@ -141,7 +141,7 @@ class MetadataForm:
         self.key = (self.api_version, "PartialObjectMetadata")
 
     def encode(self, obj: JSON) -> bytes:
-        partial = {"kind": "PartialObjectMetadata", "apiVersion": self.api_version, "metadata": obj["metadata"]}
+        partial = {"kind": "PartialObjectMetadata", "apiVersion": self.api_version, "metadata": metadata_alone(obj)}
         return orjson.dumps(partial)
 
     def one(self, version: Version) -> bytes:

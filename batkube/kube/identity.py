@@ -55,11 +55,17 @@ class Identities:
         self._key = str(seed).encode()[:64]
         self._ended: dict[str, int] = {}  # how many objects of that name are gone
         self._generated: dict[str, int] = {}
+        self._passing = 0
 
     def uid(self, storage: str, namespace: str, name: str) -> str:
         """The uid of the object of that name that exists now, or comes next."""
         path = f"{storage}/{namespace}/{name}"
         return self._uuid(f"{path}/{self._ended.get(path, 0)}")
+
+    def passing_uid(self, storage: str, namespace: str, name: str) -> str:
+        """The uid of an object that is not going to exist: of a dry run."""
+        self._passing += 1
+        return self._uuid(f"{storage}/{namespace}/{name}?{self._passing}")
 
     def ended(self, storage: str, namespace: str, name: str) -> None:
         """The object is gone: the next one of that name is another one."""

@@ -26,6 +26,10 @@ if TYPE_CHECKING:
 JSON = dict[str, Any]
 
 
+# What `ResetObjectMetaForStatus` of the real server calls the metadata: newer kinds let a status leave all of it.
+USERS_METADATA = ("labels", "annotations", "finalizers", "ownerReferences")
+
+
 class Reader(Protocol):
     """Read access to all stored objects. What it returns is shared: never change it, copy first.
 
@@ -92,16 +96,18 @@ class Strategy:
     generic_metadata: bool = False
     # What is changed is judged by the rules for new objects as well.
     revalidates_metadata: bool = False
-    # PUT of an object that does not exist creates it (leases, events, endpoints, limit ranges, services).
+    # PUT of an object that does not exist creates it (leases, events, endpoints, services, roles).
     create_on_update: bool = False
     # An object without a name is called after its uid (limit ranges).
     names_itself: bool = False
     # PUT without a resourceVersion is taken (`AllowUnconditionalUpdate`).
     unconditional_update: bool = True
-    # DELETE answers the object that is gone, not a Status (pods, services, service accounts, resource claims).
+    # DELETE answers the object that is gone, not a Status (`ReturnDeletedObject`: pods, services, classes).
     answers_deleted_object: bool = False
     # The kind has a spec whose changes raise metadata.generation; it begins at 1.
     counts_generation: bool = True
+    # Metadata that a write to `/status` leaves as it was: most kinds name none.
+    kept_by_status: tuple[str, ...] = ()
     # Paths (`spec.priority`) of what admission or the kind's rules fill in: nobody owns it who did not send it.
     set_by_admission: frozenset[str] = frozenset()
     # Dependents are orphaned where the client asks for nothing (jobs, replication controllers).
@@ -125,7 +131,7 @@ class Strategy:
         status (and metadata) is taken. System fields of the metadata are already as in `old`.
         """
         if ctx.subresource == "status":
-            keep_all_but_status(new, old)
+            keep_all_but_status(new, old, self.kept_by_status)
             return
         if "status" in ctx.resource.subresources:
             keep(new, old, "status")
@@ -203,12 +209,13 @@ def keep(new: JSON, old: JSON, key: str) -> None:
         new.pop(key, None)
 
 
-def keep_all_but_status(new: JSON, old: JSON) -> None:
-    """What a write to `/status` may change: the status, and of the metadata all but owners and system fields."""
+def keep_all_but_status(new: JSON, old: JSON, metadata: Iterable[str]) -> None:
+    """What a write to `/status` may change: the status, and of the metadata all but these and system fields."""
     for key in [*new, *old]:
         if key not in ("status", "metadata", "apiVersion", "kind"):
             keep(new, old, key)
-    keep(new["metadata"], old["metadata"], "ownerReferences")
+    for key in metadata:
+        keep(new["metadata"], old["metadata"], key)
 
 
 class Access(Protocol):

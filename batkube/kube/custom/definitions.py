@@ -43,7 +43,7 @@ class DefinitionStrategy(Strategy):
 
     def prepare_update(self, new: JSON, old: JSON, ctx: Context) -> None:
         if ctx.subresource == "status":
-            keep_all_but_status(new, old)
+            keep_all_but_status(new, old, self.kept_by_status)
             return
         new["status"] = copy.deepcopy(old["status"])
         _default(new["spec"])

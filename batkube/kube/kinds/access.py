@@ -25,6 +25,7 @@ class Roles(Strategy):
     revalidates_metadata = True
     counts_generation = False
     name_rule = staticmethod(path_segment)
+    create_on_update = True
 
     def __init__(self, *, cluster: bool = False) -> None:
         self._cluster = cluster
@@ -77,6 +78,7 @@ class RoleBindings(Strategy):
     revalidates_metadata = True
     counts_generation = False
     name_rule = staticmethod(path_segment)
+    create_on_update = True
 
     def __init__(self, *, cluster: bool = False) -> None:
         self._cluster = cluster

@@ -11,7 +11,7 @@ from ..label_selectors import validate_label_selector
 from ..metadata import Errors, problems
 from ..names import dns_1035_label, dns_subdomain, path_segment, qualified_name
 from ..status import FieldError
-from ..strategy import Context, GuardedGeneric
+from ..strategy import USERS_METADATA, Context, GuardedGeneric
 from .webhooks import (
     FAILURE_POLICIES,
     MATCH_POLICIES,
@@ -77,6 +77,8 @@ class AdmissionPolicies(GuardedGeneric):
 
 class ValidatingAdmissionPolicies(AdmissionPolicies):
     """Policies that refuse requests."""
+
+    kept_by_status = USERS_METADATA
 
     def validate_create(self, obj: JSON, ctx: Context) -> Errors:
         return warned_of_name(obj, ctx, super().validate_create(obj, ctx) + _validate_policy(obj, {}))

@@ -7,7 +7,7 @@ from typing import Any
 from ..metadata import Errors, immutable, problems, validate_new
 from ..names import dns_label, dns_subdomain, label_value, qualified_name
 from ..status import FieldError
-from ..strategy import Context, Strategy, keep
+from ..strategy import USERS_METADATA, Context, Strategy
 from .claim_references import MAX_REQUESTS, Names, forbid_admin, names_of, validate_references
 from .claim_status import drop_deallocated, validate_status
 from .devices import (
@@ -36,6 +36,7 @@ class ResourceClaims(Strategy):
 
     counts_generation = False
     answers_deleted_object = True
+    kept_by_status = USERS_METADATA
 
     def prepare_create(self, obj: JSON, ctx: Context) -> None:
         super().prepare_create(obj, ctx)
@@ -50,8 +51,6 @@ class ResourceClaims(Strategy):
         super().prepare_update(new, old, ctx)
         _default(new.setdefault("spec", {}))
         if ctx.subresource == "status":
-            for field in ("labels", "annotations", "finalizers", "ownerReferences"):
-                keep(new["metadata"], old["metadata"], field)
             drop_deallocated(new.get("status") or {}, old.get("status") or {})
 
     def validate_update(self, new: JSON, old: JSON, ctx: Context) -> Errors:
@@ -67,6 +66,7 @@ class ResourceClaimTemplates(Strategy):
 
     revalidates_metadata = True
     counts_generation = False
+    answers_deleted_object = True
 
     def prepare_create(self, obj: JSON, ctx: Context) -> None:
         _default(obj.setdefault("spec", {}).setdefault("spec", {}))

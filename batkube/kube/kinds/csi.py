@@ -12,7 +12,7 @@ from ..metadata import Errors, immutable, problems, validate_new
 from ..names import dns_subdomain, out_of_range, qualified_name
 from ..quantity import Quantity
 from ..status import FieldError
-from ..strategy import Context, Strategy
+from ..strategy import USERS_METADATA, Context, Strategy
 from .node_labels import warnings_of_selector
 from .volume_sources import validate_driver
 from .volume_specs import default_volume_spec, validate_inline_spec
@@ -45,6 +45,7 @@ class CSIDrivers(Strategy):
 
     unconditional_update = False
     counts_generation = False
+    answers_deleted_object = True
 
     def prepare_create(self, obj: JSON, ctx: Context) -> None:
         _default_driver(obj.setdefault("spec", {}), ctx)
@@ -128,6 +129,7 @@ class CSINodes(Strategy):
 
     unconditional_update = False
     counts_generation = False
+    answers_deleted_object = True
 
     def prepare_create(self, obj: JSON, ctx: Context) -> None:
         obj.pop("status", None)  # there is none before Kubernetes 1.37
@@ -219,6 +221,8 @@ class VolumeAttachments(Strategy):
 
     unconditional_update = False
     counts_generation = False
+    answers_deleted_object = True
+    kept_by_status = USERS_METADATA
 
     def prepare_create(self, obj: JSON, ctx: Context) -> None:
         obj["status"] = {"attached": False}

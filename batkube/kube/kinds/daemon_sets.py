@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..conversion import TEMPLATE_GENERATION
 from ..internal_json import internal
 from ..metadata import Errors
 from ..status import FieldError
@@ -21,7 +22,6 @@ from .workloads import (
 JSON = dict[str, Any]
 
 _STRATEGIES = ("RollingUpdate", "OnDelete")
-_TEMPLATE_GENERATION = "deprecated.daemonset.template.generation"
 
 
 class DaemonSets(Workload):
@@ -45,17 +45,15 @@ class DaemonSets(Workload):
     def prepare_create(self, obj: JSON, ctx: Context) -> None:
         super().prepare_create(obj, ctx)
         annotations = obj["metadata"].get("annotations") or {}
-        obj["metadata"]["annotations"] = {**annotations, _TEMPLATE_GENERATION: "1"}
+        obj["metadata"]["annotations"] = {**annotations, TEMPLATE_GENERATION: "1"}
 
     def prepare_update(self, new: JSON, old: JSON, ctx: Context) -> None:
         super().prepare_update(new, old, ctx)
-        if ctx.subresource is not None:
-            return
-        generation = (old["metadata"].get("annotations") or {}).get(_TEMPLATE_GENERATION, "0")
+        generation = (old["metadata"].get("annotations") or {}).get(TEMPLATE_GENERATION, "0")
         if new["spec"].get("template") != old["spec"].get("template"):
             generation = str(int(generation) + 1) if generation.isdigit() else "1"
         annotations = new["metadata"].get("annotations") or {}
-        new["metadata"]["annotations"] = {**annotations, _TEMPLATE_GENERATION: generation}
+        new["metadata"]["annotations"] = {**annotations, TEMPLATE_GENERATION: generation}
 
     def validate_spec(self, spec: JSON, comparing: bool) -> Errors:
         errors = self.validate_selector(spec) if spec.get("selector") is not None else []

@@ -45,6 +45,7 @@ class DeviceClasses(Strategy):
 
     validates_prefix = False
     revalidates_metadata = True
+    answers_deleted_object = True
 
     def prepare_create(self, obj: JSON, ctx: Context) -> None:
         obj["metadata"]["generation"] = 1

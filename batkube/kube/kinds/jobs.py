@@ -67,9 +67,12 @@ class Jobs(Strategy):
     def prepare_create(self, obj: JSON, ctx: Context) -> None:
         spec = obj.setdefault("spec", {})
         _default_job(spec)
+        sent = (spec["template"].get("metadata") or {}).get("labels")
         if not spec["manualSelector"]:
             _generate_selector(obj)
         labels = (spec["template"].get("metadata") or {}).get("labels")
+        if ctx.dry_run and (not sent or obj["metadata"].get("generateName")):
+            labels = sent  # the others are only seen in what was stored and is read again
         if labels and not obj["metadata"].get("labels"):
             obj["metadata"]["labels"] = dict(labels)
         super().prepare_create(obj, ctx)

@@ -13,7 +13,7 @@ from ..gates import GENERIC_WORKLOAD
 from ..metadata import Errors, problems
 from ..names import NameRule, dns_label, dns_subdomain, path_segment, qualified_name
 from ..status import ApiError, FieldError
-from ..strategy import Context, Strategy
+from ..strategy import USERS_METADATA, Context, Strategy
 from .conditions import validate_conditions
 from .pod_admission import PRIORITY, class_of
 
@@ -55,6 +55,7 @@ class PodGroups(Strategy):
     """Rules of pod groups."""
 
     counts_generation = False
+    kept_by_status = USERS_METADATA
 
     def prepare_create(self, obj: JSON, ctx: Context) -> None:
         obj.pop("status", None)

@@ -8,7 +8,7 @@ from typing import Any
 
 from ..metadata import Errors
 from ..status import FieldError
-from ..strategy import keep
+from ..strategy import USERS_METADATA, keep
 from .pod_quality import quality_of_service
 from .pod_updates import same
 
@@ -29,7 +29,7 @@ def keep_for_debugging(new: JSON, old: JSON) -> None:
 
 
 def _keep_metadata(new: JSON, old: JSON) -> None:
-    for key in ("labels", "annotations", "finalizers", "ownerReferences"):
+    for key in USERS_METADATA:
         keep(new["metadata"], old["metadata"], key)
 
 

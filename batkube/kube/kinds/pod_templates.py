@@ -77,6 +77,8 @@ def warn_of_name(name: str, ctx: Context) -> None:
 class PodTemplates(Strategy):
     """A template that lies around on its own."""
 
+    answers_deleted_object = True
+
     def prepare_create(self, obj: JSON, ctx: Context) -> None:
         default_pod_template(obj.setdefault("template", {}))
         obj["metadata"]["generation"] = 1

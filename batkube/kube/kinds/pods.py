@@ -50,6 +50,7 @@ class Pods(Strategy):
         )
     )
     answers_deleted_object = True
+    kept_by_status = ("ownerReferences",)
 
     def prepare_create(self, obj: JSON, ctx: Context) -> None:
         spec = obj.setdefault("spec", {})
@@ -73,7 +74,7 @@ class Pods(Strategy):
 
     def prepare_update(self, new: JSON, old: JSON, ctx: Context) -> None:
         if ctx.subresource == "status":
-            keep_all_but_status(new, old)
+            keep_all_but_status(new, old, self.kept_by_status)
             default_status(new.setdefault("status", {}), old.get("status", {}))
             keep_observed_generations(new["status"], old.get("status", {}))
             return

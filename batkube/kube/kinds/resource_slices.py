@@ -53,6 +53,7 @@ _ONE_OF_DEVICE = (
 class ResourceSlices(Strategy):
     """The devices that a driver offers."""
 
+    answers_deleted_object = True
     selectable_fields = frozenset(("spec.driver", "spec.nodeName"))
 
     def prepare_create(self, obj: JSON, ctx: Context) -> None:

@@ -21,6 +21,7 @@ class RuntimeClasses(Strategy):
     """Rules of runtime classes. What they do to pods is in `pod_admission`."""
 
     unconditional_update = False
+    create_on_update = True
     generic_metadata = True
     revalidates_metadata = True
     counts_generation = False

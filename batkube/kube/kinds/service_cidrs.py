@@ -8,7 +8,7 @@ from typing import Any
 from ..metadata import Errors, problems
 from ..names import Problems, cidr
 from ..status import FieldError
-from ..strategy import Context, Strategy
+from ..strategy import USERS_METADATA, Context, Strategy
 
 JSON = dict[str, Any]
 
@@ -20,6 +20,7 @@ class ServiceCIDRs(Strategy):
     """One range for each family of addresses. A second one may be added later, no other change is possible."""
 
     counts_generation = False
+    kept_by_status = USERS_METADATA
 
     def validate_create(self, obj: JSON, ctx: Context) -> Errors:
         return super().validate_create(obj, ctx) + _validate(_ranges(obj))

@@ -17,6 +17,7 @@ STORAGE = "storageclasses.storage.k8s.io"
 DEFAULT_CLASS = "storageclass.kubernetes.io/is-default-class"
 """Annotation of the class that claims get which ask for none."""
 
+_PROTECTION = "kubernetes.io/vac-protection"
 _MAX_PARAMETERS = 512
 _MAX_PARAMETERS_SIZE = 256 * 1024  # bytes, keys and values of all
 _RECLAIM_POLICIES = ("Delete", "Retain")
@@ -28,6 +29,7 @@ class StorageClasses(Strategy):
 
     revalidates_metadata = True
     counts_generation = False
+    answers_deleted_object = True
 
     def prepare_create(self, obj: JSON, ctx: Context) -> None:
         _default(obj)
@@ -50,6 +52,13 @@ class VolumeAttributesClasses(Strategy):
 
     revalidates_metadata = True
     counts_generation = False
+    answers_deleted_object = True
+
+    def prepare_create(self, obj: JSON, ctx: Context) -> None:
+        super().prepare_create(obj, ctx)
+        finalizers = obj["metadata"].get("finalizers") or []
+        if ctx.admits("StorageObjectInUseProtection") and _PROTECTION not in finalizers:
+            obj["metadata"]["finalizers"] = [*finalizers, _PROTECTION]
 
     def validate_create(self, obj: JSON, ctx: Context) -> Errors:
         return super().validate_create(obj, ctx) + _validate_attributes(obj)

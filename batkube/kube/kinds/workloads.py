@@ -127,6 +127,7 @@ REPLICAS = (
 
 class Deployments(Workload):
     word = "deployment"
+    kept_by_status = ("labels",)
     counted = (("updatedReplicas", "replicas"), *REPLICAS)
 
     def default(self, obj: JSON) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
-from ..conversion import to_served
+from ..conversion import metadata_alone, to_served
 from ..forms import ListMeta, metadata_bookmark, object_bookmark
 from ..resources import ResourceType
 from ..store import Version
@@ -51,7 +51,7 @@ class ProtobufMetadataForm:
         self.key = (self.api_version, "PartialObjectMetadata", "protobuf")
 
     def encode(self, obj: JSON) -> bytes:
-        metadata = encode_type("meta/v1.ObjectMeta", obj["metadata"])
+        metadata = encode_type("meta/v1.ObjectMeta", metadata_alone(obj))
         return b"\x0a" + varint(len(metadata)) + metadata  # the only field of PartialObjectMetadata
 
     def one(self, version: Version) -> bytes:

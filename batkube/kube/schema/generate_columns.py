@@ -30,6 +30,9 @@ _ENTRY = re.compile(rf"({_STRING}):\s+({_STRING})")
 
 Column = list[Any]
 
+# Has columns, which its registry does not ask for (`pkg/registry/storage/csistoragecapacity/storage`).
+_UNUSED = "CSIStorageCapacity"
+
 
 def generate(releases: list[str], module: Callable[[str, str], Path], target: Path) -> None:
     """`releases` are versions (`1.36.3`), of which the first that knows a kind counts; `module` gives a module's
@@ -83,7 +86,7 @@ def _columns(release: str, module: Callable[[str, str], Path]) -> dict[str, list
         tables.setdefault(name, []).extend(columns)
     printers = dict(_PRINTER.findall(source))
     kinds = {printers[printer]: tables[table] for table, printer in _HANDLER.findall(source)}
-    result = {kind: columns for kind, columns in kinds.items() if not kind.endswith("List")}
+    result = {kind: columns for kind, columns in kinds.items() if not kind.endswith("List") and kind != _UNUSED}
     # pkg/registry/rest/table.go of k8s.io/apiserver
     meta = 'metav1.ObjectMeta{}.SwaggerDoc()["%s"]'
     name_column = ["Name", "string", "name", described(meta % "name"), 0]

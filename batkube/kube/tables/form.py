@@ -8,7 +8,7 @@ from typing import Any
 
 import orjson
 
-from ..conversion import to_served
+from ..conversion import metadata_alone, to_served
 from ..forms import INITIAL_EVENTS_END, ListMeta, json_error
 from ..resources import ResourceType
 from ..status import ApiError, quote
@@ -97,7 +97,7 @@ class TableForm:
             return None
         if self._include == "Object":
             return obj
-        return {"kind": "PartialObjectMetadata", "apiVersion": self._api_version, "metadata": obj["metadata"]}
+        return {"kind": "PartialObjectMetadata", "apiVersion": self._api_version, "metadata": metadata_alone(obj)}
 
 
 def cells_of(resource: ResourceType, obj: JSON, ages: Ages) -> list[Any]:

@@ -150,7 +150,8 @@ def _system_fields(api: Api, resource: ResourceType, namespace: str, name: str, 
         result["generateName"] = metadata["generateName"]
     if namespace:
         result["namespace"] = namespace
-    result["uid"] = api.identities.uid(resource.storage, namespace, name)
+    uid = api.identities.passing_uid if ctx.dry_run else api.identities.uid
+    result["uid"] = uid(resource.storage, namespace, name)
     if not ctx.dry_run:
         result["resourceVersion"] = ""
     elif metadata.get("resourceVersion"):

@@ -55,11 +55,14 @@ def update(
         if not api.strategy(resource).create_on_update or subresource is not None:
             raise ApiError.not_found(resource.qualified, name)
         if metadata.get("uid"):
-            raise _uid_conflict(resource, name, metadata["uid"], "")
+            raise _uid_conflict(resource, name, _other_uid(metadata["uid"], ""))
         return create(api, resource, namespace, obj, options, warnings), True
     uid = metadata.get("uid")
     if uid and uid != current.obj["metadata"]["uid"]:
-        raise _uid_conflict(resource, name, uid, current.obj["metadata"]["uid"])
+        found = _other_uid(uid, current.obj["metadata"]["uid"])
+        key = _etcd_key(resource, namespace, name)
+        why = f"StorageError: invalid object, Code: 4, Key: {key}, ResourceVersion: 0, AdditionalErrorMsg: {found}"
+        raise _uid_conflict(resource, name, why)
     return store_changed(api, resource, current, obj, options, subresource, warnings), False
 
 
@@ -193,6 +196,27 @@ def _check_version(resource: ResourceType, name: str, metadata: JSON, current: V
         raise ApiError.conflict(resource.qualified, name)
 
 
-def _uid_conflict(resource: ResourceType, name: str, asked: str, found: str) -> ApiError:
-    why = f"Precondition failed: UID in precondition: {asked}, UID in object meta: {found}"
+def _uid_conflict(resource: ResourceType, name: str, why: str) -> ApiError:
     return ApiError.conflict(resource.qualified, name, why)
+
+
+def _other_uid(asked: str, found: str) -> str:
+    return f"Precondition failed: UID in precondition: {asked}, UID in object meta: {found}"
+
+
+# Where the real server keeps a kind, if it is not called after its plural (`SpecialDefaultResourcePrefixes` of
+# pkg/kubeapiserver).
+_ETCD_FOLDERS = {
+    "customresourcedefinitions.apiextensions.k8s.io": "apiextensions.k8s.io/customresourcedefinitions",
+    "endpoints": "services/endpoints",
+    "ingresses.networking.k8s.io": "ingress",
+    "nodes": "minions",
+    "replicationcontrollers": "controllers",
+    "services": "services/specs",
+}
+
+
+def _etcd_key(resource: ResourceType, namespace: str, name: str) -> str:
+    """What the real server's storage calls an object."""
+    own = f"{resource.group}/{resource.plural}" if resource.custom else resource.plural
+    return "/".join(part for part in ("/registry", _ETCD_FOLDERS.get(resource.storage, own), namespace, name) if part)

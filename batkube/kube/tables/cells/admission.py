@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..ages import Ages, human_duration
-from .text import JSON, NONE, UNSET, Cells, age, label_selector, labels, name, spec, status
+from .text import JSON, NONE, UNSET, Cells, age, labels, name, spec, status
 
 
 def webhooks(obj: JSON, ages: Ages) -> list[Any]:
@@ -32,8 +32,22 @@ def policy_binding(obj: JSON, ages: Ages) -> list[Any]:
     if reference.get("name"):
         shown = f"{reference.get('namespace') or '*'}/{reference['name']}"
     elif reference.get("selector") is not None:
-        shown = label_selector(reference["selector"])
+        shown = _as_go_prints(reference["selector"])
     return [name(obj), spec(obj).get("policyName", ""), shown, age(obj, ages)]
+
+
+def _as_go_prints(selector: JSON) -> str:
+    """`LabelSelector.String()`, which is no selector's notation."""
+    labels = "".join(f"{key}: {value}," for key, value in sorted((selector.get("matchLabels") or {}).items()))
+    requirements = "".join(
+        f"LabelSelectorRequirement{{Key:{one.get('key', '')},Operator:{one.get('operator', '')},"
+        f"Values:[{' '.join(one.get('values') or ())}],}},"
+        for one in selector.get("matchExpressions") or ()
+    )
+    return (
+        f"&LabelSelector{{MatchLabels:map[string]string{{{labels}}},"
+        f"MatchExpressions:[]LabelSelectorRequirement{{{requirements}}},}}"
+    )
 
 
 def signing_request(obj: JSON, ages: Ages) -> list[Any]:

@@ -102,14 +102,9 @@ def csi_driver(obj: JSON, ages: Ages) -> list[Any]:
     ]
 
 
-def csi_storage_capacity(obj: JSON, ages: Ages) -> list[Any]:
-    return [name(obj), obj.get("storageClassName", ""), obj.get("capacity", UNSET)]
-
-
 CELLS: dict[str, Cells] = {
     "CSIDriver": csi_driver,
     "CSINode": csi_node,
-    "CSIStorageCapacity": csi_storage_capacity,
     "PersistentVolume": volume,
     "PersistentVolumeClaim": claim,
     "StorageClass": storage_class,
