@@ -22,13 +22,11 @@ def bind(request: ActionRequest) -> Answer:
     binding = request.body or {}
     metadata, target = binding.get("metadata") or {}, binding.get("target") or {}
     ctx = request.ctx
-    namespace = metadata.get("namespace") or ""
-    if namespace and namespace != ctx.namespace:
-        what = "the namespace of the provided object does not match the namespace sent on the request"
-        raise ApiError.bad_request(what)
     if (metadata.get("name") or "") != ctx.name:
         raise ApiError.bad_request("name in URL does not match name in Binding object")
     _check_target(target)
+    if not ctx.name:
+        raise ApiError.bad_request("Name parameter required.")
     node = target["name"]
     labels = dict(metadata.get("labels") or {})
     if target.get("kind") == "Node" and ctx.admits("PodTopologyLabels"):

@@ -1,7 +1,7 @@
 """Feature gates by their names in kube-apiserver (`pkg/features/kube_features.go`): which can be set here.
 
-What an alpha gate adds to the API is served in any case, for a scheduler that knows it (`resources.py`). A gate is
-needed only where the answers to others depend on it.
+The API groups of alpha features are served in any case, for a scheduler that knows them (`resources.py`). A gate is
+needed where the answers to others depend on it: fields of objects that all have (`gated_fields.py`), and rules.
 """
 
 from __future__ import annotations
@@ -12,6 +12,14 @@ from .booleans import read_booleans
 
 OPTION = "--feature-gates"
 
+CONTAINER_STOP_SIGNALS = "ContainerStopSignals"
+"""Containers may say by which signal they are stopped."""
+IMAGE_VOLUME_DIGEST = "ImageVolumeWithDigest"
+"""The status of a pod may say which image a volume of images is."""
+POD_CERTIFICATES = "PodCertificateRequest"
+"""Volumes may be projected from certificates of the pod."""
+TRUST_BUNDLES = "ClusterTrustBundleProjection"
+"""Volumes may be projected from bundles of certificates that the cluster trusts."""
 COMPARISON_OPERATORS = "TaintTolerationComparisonOperators"
 """Tolerations may have the operators Gt and Lt."""
 LIST_ATTRIBUTES = "DRAListTypeAttributes"
@@ -21,9 +29,20 @@ NODE_ALLOCATABLE = "DRANodeAllocatableResources"
 VOLUME_LIMIT_SCALING = "VolumeLimitScaling"
 """CSI drivers may say that pods need them on their node; dropped otherwise."""
 GENERIC_WORKLOAD = "GenericWorkload"
-"""New pod groups are protected (admission plugin PodGroupProtection) until a controller manager finds them unused."""
+"""Pods may name the group they belong to. New pod groups are protected (admission plugin PodGroupProtection) until a
+controller manager finds them unused."""
 
-GATES = (GENERIC_WORKLOAD, COMPARISON_OPERATORS, LIST_ATTRIBUTES, NODE_ALLOCATABLE, VOLUME_LIMIT_SCALING)
+GATES = (
+    GENERIC_WORKLOAD,
+    COMPARISON_OPERATORS,
+    CONTAINER_STOP_SIGNALS,
+    IMAGE_VOLUME_DIGEST,
+    LIST_ATTRIBUTES,
+    NODE_ALLOCATABLE,
+    POD_CERTIFICATES,
+    TRUST_BUNDLES,
+    VOLUME_LIMIT_SCALING,
+)
 """Those that make a difference; all are off by default."""
 
 

@@ -23,7 +23,7 @@ from .strategy import ActionRequest
 from .tables import table_form
 from .users import ADMIN, User
 from .verbs import ownership
-from .verbs.create import create
+from .verbs.create import check_namespace, create
 from .verbs.delete import delete, delete_collection
 from .verbs.list import ListOptions, list_page, parse_version
 from .verbs.patch import Patch, apply_patch, patch, unfit_patch
@@ -34,6 +34,7 @@ from .watch import Watcher
 JSON = dict[str, Any]
 
 BINDINGS = "bindings"
+_WITH_TABLES = ("", "status", "scale")  # of subresources; what only acts has none
 
 
 @dataclass(slots=True)
@@ -59,7 +60,9 @@ class Request:
         return WriteOptions.of(self.query, kind, self.client, apply, self.user)
 
     def accepted(self, stream: bool = False) -> Accepted:
-        accepted = negotiate(self.accept, stream, self.target.resource.custom)
+        resource, subresource = self.target.resource, self.target.subresource
+        tables = resource.storable and subresource in _WITH_TABLES
+        accepted = negotiate(self.accept, stream, resource.custom, tables)
         if self.query and "pretty" in self.query:
             return replace(accepted, pretty=self.query.flag("pretty"))
         return accepted
@@ -87,6 +90,8 @@ def handle(api: Api, request: Request) -> Result:
     if target.subresource and not _is_part(api, target):
         return _action(api, request, target.subresource)
     if (target.resource.storage, "") in api.actions:
+        if target.name:
+            raise ApiError.no_such_resource()
         return _action(api, request, "")
     if target.name:
         verbs = _STATUS_VERBS if target.subresource else _OBJECT_VERBS
@@ -296,6 +301,8 @@ def _action(api: Api, request: Request, subresource: str) -> Answer:
         options = request.write_options(kind)
         if request.body:
             body = _decoded(request, options, subresource)
+            if request.method == "POST":
+                check_namespace(dict(body.get("metadata") or {}), target.namespace)
     name = target.name
     if resource.storage == BINDINGS:  # older than pods/binding, and about a pod as well
         resource, subresource = api.registry.named("pods"), "binding"

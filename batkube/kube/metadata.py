@@ -67,7 +67,9 @@ def validate_new(
     generation = metadata.get("generation") or 0
     if generation < 0:
         errors.append(FieldError.invalid(f"{path}.generation", generation, "must be greater than or equal to 0"))
-    return [*errors, *_validate_common(metadata, path, generic)]
+    errors += _validate_common(metadata, path)
+    finalizers = metadata.get("finalizers") or []
+    return [*errors, *_validate_finalizers(finalizers, f"{path}.finalizers", generic)]
 
 
 def validate_changed(new: JSON, old: JSON, path: str = "metadata", *, generic: bool = False) -> Errors:
@@ -83,10 +85,11 @@ def validate_changed(new: JSON, old: JSON, path: str = "metadata", *, generic: b
             errors.append(FieldError.forbidden(f"{path}.finalizers", f"{why}[]string{{{names}}}"))
     for field in _IMMUTABLE:
         errors.extend(immutable(f"{path}.{field}", new.get(field), old.get(field)))
-    return [*errors, *_validate_common(new, path, generic)]
+    errors += _validate_common(new, path)
+    return errors if generic else [*errors, *_validate_known(new.get("finalizers") or [], f"{path}.finalizers")]
 
 
-def _validate_common(metadata: JSON, path: str, generic: bool) -> Errors:
+def _validate_common(metadata: JSON, path: str) -> Errors:
     errors: Errors = []
     if labels := metadata.get("labels"):
         errors.extend(validate_labels(labels, f"{path}.labels"))
@@ -94,8 +97,6 @@ def _validate_common(metadata: JSON, path: str, generic: bool) -> Errors:
         errors.extend(validate_annotations(annotations, f"{path}.annotations"))
     if owners := metadata.get("ownerReferences"):
         errors.extend(_validate_owners(owners, f"{path}.ownerReferences"))
-    if finalizers := metadata.get("finalizers"):
-        errors.extend(_validate_finalizers(finalizers, f"{path}.finalizers", generic))
     return errors
 
 
@@ -149,14 +150,15 @@ def _validate_finalizers(finalizers: list[str], path: str, generic: bool) -> Err
     if "orphan" in finalizers and "foregroundDeletion" in finalizers:
         why = "finalizer orphan and foregroundDeletion cannot be both set"
         errors.append(FieldError.invalid(path, finalizers, why))
-    if generic:
-        return errors
-    errors.extend(
+    return errors if generic else [*errors, *_validate_known(finalizers, path)]
+
+
+def _validate_known(finalizers: list[str], path: str) -> Errors:
+    return [
         FieldError.invalid(f"{path}[{index}]", name, _UNQUALIFIED)
         for index, name in enumerate(finalizers)
         if "/" not in name and name not in _STANDARD_FINALIZERS
-    )
-    return errors
+    ]
 
 
 def without_duplicate_owners(metadata: JSON, warnings: list[str] | None) -> None:

@@ -24,6 +24,9 @@ _CONFIG_KEY = r"[-._a-zA-Z0-9]+"
 _LABEL_RE = re.compile(_LABEL)
 _LABEL_1035_RE = re.compile(_LABEL_1035)
 _SUBDOMAIN_RE = re.compile(_SUBDOMAIN)
+_UNDERSCORED_LABEL = "_?[a-z0-9]([-_a-z0-9]*[a-z0-9])?"
+_UNDERSCORED = rf"{_UNDERSCORED_LABEL}(\.{_UNDERSCORED_LABEL})*"
+_UNDERSCORED_RE = re.compile(_UNDERSCORED)
 _QUALIFIED_RE = re.compile(_QUALIFIED)
 _LABEL_VALUE_RE = re.compile(_LABEL_VALUE)
 _CONFIG_KEY_RE = re.compile(_CONFIG_KEY)
@@ -45,6 +48,10 @@ LABEL_WRONG = (
 SUBDOMAIN_WRONG = (
     "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start "
     f"and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '{_SUBDOMAIN}')"
+)
+_UNDERSCORED_WRONG = (
+    "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '_', '-' or '.', and must "
+    f"start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '{_UNDERSCORED}')"
 )
 LABEL_1035_WRONG = (
     "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic character, "
@@ -106,6 +113,16 @@ def dns_subdomain(value: str) -> Problems:
         problems.append(too_long(253))
     if not _SUBDOMAIN_RE.fullmatch(value):
         problems.append(SUBDOMAIN_WRONG)
+    return tuple(problems)
+
+
+def underscored_subdomain(value: str) -> Problems:
+    """The same with underscores, as names in the DNS have them (`IsDNS1123SubdomainWithUnderscore`)."""
+    problems = []
+    if len(value) > 253:
+        problems.append(too_long(253))
+    if not _UNDERSCORED_RE.fullmatch(value):
+        problems.append(_UNDERSCORED_WRONG)
     return tuple(problems)
 
 

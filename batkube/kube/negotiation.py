@@ -69,10 +69,11 @@ def parse_accept(header: str) -> tuple[Clause, ...]:
 
 
 @lru_cache(maxsize=256)
-def negotiate(header: str, stream: bool = False, custom: bool = False) -> Accepted:
+def negotiate(header: str, stream: bool = False, custom: bool = False, tables: bool = True) -> Accepted:
     """How to answer a request for objects with this Accept header. 406 where it allows nothing that is served.
 
     Custom resources have no protobuf form, only their metadata have: a client that takes nothing else is refused.
+    So is one that takes `tables` alone of what has none.
     """
     if not header:
         return PLAIN
@@ -89,7 +90,7 @@ def negotiate(header: str, stream: bool = False, custom: bool = False) -> Accept
         form, version, group = clause.param("as"), clause.param("v"), clause.param("g")
         if (form or version or group) and not _transforms(form, version, group):
             continue
-        if protobuf and form == "Table":  # has no protobuf form
+        if form == "Table" and (protobuf or not tables):  # has no protobuf form
             continue
         if clause.param("stream") not in ("", "watch"):
             continue

@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 
+from batkube.kube.kinds.pod_debugging import validate_debugging
 from batkube.kube.kinds.pod_defaults import default_pod
-from batkube.kube.kinds.pod_parts import validate_debugging, validate_resize
 from batkube.kube.kinds.pod_quality import quality_of_service
+from batkube.kube.kinds.pod_resize import validate_resize
 from batkube.kube.kinds.pod_status import default_status, keep_observed_generations, validate_status
 from batkube.kube.kinds.pod_updates import same, validate_spec_change
 from batkube.kube.kinds.pod_validation import validate_new_pod

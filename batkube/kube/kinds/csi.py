@@ -57,7 +57,7 @@ class CSIDrivers(Strategy):
         return errors
 
     def prepare_update(self, new: JSON, old: JSON, ctx: Context) -> None:
-        _default_driver(new.setdefault("spec", {}), ctx, in_use=_NEEDED in old["spec"])
+        _default_driver(new.setdefault("spec", {}), ctx)
         if new["spec"] != old["spec"]:
             new["metadata"]["generation"] = old["metadata"].get("generation", 0) + 1
 
@@ -70,14 +70,11 @@ class CSIDrivers(Strategy):
         return errors
 
 
-def _default_driver(spec: JSON, ctx: Context, *, in_use: bool = False) -> None:
-    """`in_use`: what needs a feature gate was there before."""
+def _default_driver(spec: JSON, ctx: Context) -> None:
     for field, value in _DRIVER_DEFAULTS.items():
         spec.setdefault(field, value)
     if VOLUME_LIMIT_SCALING in ctx.gates:
         spec.setdefault(_NEEDED, False)
-    elif not in_use:
-        spec.pop(_NEEDED, None)
     if not spec.get("volumeLifecycleModes"):
         spec["volumeLifecycleModes"] = ["Persistent"]
 

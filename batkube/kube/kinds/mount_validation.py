@@ -21,7 +21,7 @@ def validate_mounts(container: JSON, volumes: Mapping[str, JSON], path: str) -> 
     """The volumeMounts of a container."""
     errors: Errors = []
     places: set[str] = set()
-    devices = container.get("volumeDevices") or ()
+    devices = {each.get("name", ""): each.get("devicePath", "") for each in container.get("volumeDevices") or ()}
     for index, mount in enumerate(container["volumeMounts"]):
         where = f"{path}[{index}]"
         name, place = mount.get("name", ""), mount.get("mountPath", "")
@@ -34,9 +34,9 @@ def validate_mounts(container: JSON, volumes: Mapping[str, JSON], path: str) -> 
         if place in places:
             errors.append(FieldError.invalid(f"{where}.mountPath", place, "must be unique"))
         places.add(place)
-        if any(device.get("name", "") == name for device in devices):
+        if name in devices:
             errors.append(FieldError.invalid(f"{where}.name", name, "must not already exist in volumeDevices"))
-        if any(device.get("devicePath", "") == place for device in devices):
+        if place in devices.values():
             why = "must not already exist as a path in volumeDevices"
             errors.append(FieldError.invalid(f"{where}.mountPath", place, why))
         # The real server names no index in these.
@@ -97,7 +97,7 @@ def validate_devices(container: JSON, volumes: Mapping[str, JSON], path: str) ->
     errors: Errors = []
     places: set[str] = set()
     names: set[str] = set()
-    mounts = container.get("volumeMounts") or ()
+    mounts = {each.get("name", ""): each.get("mountPath", "") for each in container.get("volumeMounts") or ()}
     for index, device in enumerate(container["volumeDevices"]):
         where = f"{path}[{index}]"
         name, place = device.get("name", ""), device.get("devicePath", "")
@@ -118,9 +118,9 @@ def validate_devices(container: JSON, volumes: Mapping[str, JSON], path: str) ->
             errors.append(FieldError.invalid(f"{where}.devicePath", place, "can not contain backsteps ('..')"))
         else:
             places.add(place)
-        if any(mount.get("name", "") == name for mount in mounts):
+        if name in mounts:
             errors.append(FieldError.invalid(f"{where}.name", name, "must not already exist in volumeMounts"))
-        if any(mount.get("mountPath", "") == place for mount in mounts):
+        if place in mounts.values():
             why = "must not already exist as a path in volumeMounts"
             errors.append(FieldError.invalid(f"{where}.devicePath", place, why))
         if name:

@@ -39,7 +39,7 @@ def admit_new_pod(pod: JSON, ctx: Context) -> None:
         _tolerate_extended_resources(pod["spec"])
     if ctx.admits(TOLERATION_RESTRICTION):
         restrict_tolerations(pod, ctx, new=True)
-    if pod["spec"].get("runtimeClassName") and ctx.admits(RUNTIME_CLASS):
+    if pod["spec"].get("runtimeClassName") is not None and ctx.admits(RUNTIME_CLASS):
         _apply_runtime_class(pod, ctx)
 
 
@@ -138,6 +138,8 @@ def _tolerate_extended_resources(spec: JSON) -> None:
 def _apply_runtime_class(pod: JSON, ctx: Context) -> None:
     spec = pod["spec"]
     name = spec["runtimeClassName"]
+    if not name:
+        raise ApiError.unforeseen("resource name may not be empty")
     found = ctx.store.get(_RUNTIME_CLASSES, "", name)
     if found is None:
         raise _rejected(pod, f'RuntimeClass "{name}" not found')
@@ -150,7 +152,7 @@ def _apply_runtime_class(pod: JSON, ctx: Context) -> None:
     selector = spec.get("nodeSelector") or {}
     for key, value in (scheduling.get("nodeSelector") or {}).items():
         if selector.get(key, value) != value:
-            raise _rejected(
+            raise _refused(
                 pod,
                 f"conflict: runtimeClass.scheduling.nodeSelector[{key}] = {value}; "
                 f"pod.spec.nodeSelector[{key}] = {selector[key]}",
@@ -167,7 +169,7 @@ def _apply_runtime_class(pod: JSON, ctx: Context) -> None:
 def check_overhead(pod: JSON, ctx: Context) -> None:
     """Overhead comes from the runtime class alone."""
     overhead = pod["spec"].get("overhead")
-    if not overhead or not ctx.admits(RUNTIME_CLASS):
+    if overhead is None or not ctx.admits(RUNTIME_CLASS):
         return
     name = pod["spec"].get("runtimeClassName")
     found = ctx.store.get(_RUNTIME_CLASSES, "", name) if name else None

@@ -20,12 +20,13 @@ _TOKEN_SECONDS = 3600
 _CONTAINER_LISTS = ("containers", "initContainers", "ephemeralContainers")
 _PART = r"[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*"
 _IMAGE = re.compile(
-    r"(?:[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?(?::[0-9]+)?/)?"
-    rf"{_PART}(?:/{_PART})*"
+    r"(?P<name>(?:[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?(?::[0-9]+)?/)?"
+    rf"{_PART}(?:/{_PART})*)"
     r"(?::(?P<tag>\w[\w.-]{0,127}))?"
     r"(?P<digest>@[A-Za-z][A-Za-z0-9]*(?:[-_+.][A-Za-z][A-Za-z0-9]*)*:[0-9a-fA-F]{32,})?",
     re.ASCII,
 )
+_MAX_REPOSITORY = 255
 _IDENTIFIER = re.compile(r"[0-9a-f]{64}")  # an image's own id, which is no name
 # Sources of volumes whose files have a mode.
 _WITH_MODE = ("secret", "configMap", "downwardAPI", "projected")
@@ -118,10 +119,18 @@ def _default_container(container: JSON) -> None:
 @lru_cache(maxsize=4096)
 def _pull_policy(image: str) -> str:
     found = _IMAGE.fullmatch(image)
-    if found is None or _IDENTIFIER.fullmatch(image):
+    if found is None or _IDENTIFIER.fullmatch(image) or len(_repository(found["name"])) > _MAX_REPOSITORY:
         return "IfNotPresent"
     tag = found["tag"] or ("" if found["digest"] else "latest")
     return "Always" if tag == "latest" else "IfNotPresent"
+
+
+def _repository(name: str) -> str:
+    """The part of an image's name that is not the registry's host."""
+    first, slash, rest = name.partition("/")
+    if slash and (set(".:") & set(first) or first == "localhost" or first != first.lower()):
+        return rest
+    return name if slash else f"library/{name}"
 
 
 def _default_probe(probe: JSON) -> None:

@@ -9,12 +9,12 @@ from typing import Any
 
 from ..metadata import Errors
 from ..status import FieldError
+from .pod_annotations import containers_of
 
 JSON = dict[str, Any]
 
 SYSTEMS = ("linux", "windows")
 
-_CONTAINERS = ("initContainers", "containers", "ephemeralContainers")
 _NOT_ON_LINUX = "windows options cannot be set for a linux pod"
 _NOT_ON_WINDOWS = "cannot be set for a windows pod"
 # Of Linux alone: in a pod (those of the host only where they are true), in its security context, in a container's.
@@ -64,9 +64,34 @@ def validate_system(spec: JSON, path: str) -> Errors:
     return [FieldError.forbidden(field, _NOT_ON_WINDOWS) for field in fields]
 
 
+def validate_host_process(spec: JSON, path: str) -> Errors:
+    """Containers that are processes of a Windows host: all of a pod, in the host's network."""
+    errors: Errors = []
+    shared = _host_process(spec)
+    containers = list(containers_of(spec, path))
+    asked = [_host_process(container) for container, _ in containers]
+    for own, (_, where) in zip(asked, containers, strict=True):
+        if None not in (own, shared) and own != shared:
+            why = f"pod hostProcess value must be identical if both are specified, was {str(shared).lower()}"
+            errors.append(FieldError.invalid(f"{where}.securityContext.windowsOptions.hostProcess", own, why))
+    found = [shared if own is None else own for own in asked]
+    if not any(found):
+        return errors
+    if not all(found):
+        why = "If pod contains any hostProcess containers then all containers must be HostProcess containers"
+        errors.append(FieldError.invalid(path, "", why))
+    if not spec.get("hostNetwork"):
+        why = "hostNetwork must be true if pod contains any hostProcess containers"
+        errors.append(FieldError.invalid(f"{path}.hostNetwork", False, why))
+    return errors
+
+
+def _host_process(of: JSON) -> bool | None:
+    return ((of.get("securityContext") or {}).get("windowsOptions") or {}).get("hostProcess")
+
+
 def _security_contexts(spec: JSON, path: str) -> Iterator[tuple[str, JSON, tuple[str, ...]]]:
     """Where each is, what it says, and which of its fields are for Linux."""
     yield f"{path}.securityContext", spec.get("securityContext") or {}, _CONTEXT_FIELDS
-    for kind in _CONTAINERS:
-        for index, container in enumerate(spec.get(kind) or ()):
-            yield f"{path}.{kind}[{index}].securityContext", container.get("securityContext") or {}, _CONTAINER_FIELDS
+    for container, where in containers_of(spec, path):
+        yield f"{where}.securityContext", container.get("securityContext") or {}, _CONTAINER_FIELDS

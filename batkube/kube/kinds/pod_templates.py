@@ -11,6 +11,7 @@ from ..metadata import Errors, validate_annotations, validate_labels
 from ..names import dns_label
 from ..status import FieldError
 from ..strategy import Context, Strategy
+from .pod_annotations import validate_pod_annotations, validate_profiles
 from .pod_defaults import default_pod_template
 from .pod_validation import validate_pod_spec
 from .pod_warnings import warnings_of_spec
@@ -25,8 +26,11 @@ def validate_template(template: JSON, path: str, *, comparing: bool) -> Errors:
     """What is wrong with a template. `comparing`: as for pods."""
     metadata, spec = template.get("metadata") or {}, template["spec"]
     errors = validate_labels(metadata.get("labels") or {}, f"{path}.labels")
-    errors.extend(validate_annotations(metadata.get("annotations") or {}, f"{path}.annotations"))
+    annotations = metadata.get("annotations") or {}
+    errors.extend(validate_annotations(annotations, f"{path}.annotations"))
+    errors.extend(validate_pod_annotations(annotations, spec, f"{path}.annotations", comparing=comparing))
     errors.extend(validate_pod_spec(spec, f"{path}.spec", comparing=comparing))
+    errors.extend(validate_profiles(annotations, spec, f"{path}.spec"))
     if spec.get("ephemeralContainers"):
         why = "ephemeral containers not allowed in pod template"
         errors.append(FieldError.forbidden(f"{path}.spec.ephemeralContainers", why))

@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from ..metadata import Errors, problems, validate_labels
-from ..names import dns_label, dns_subdomain, ip_address, qualified_name
+from ..names import dns_label, dns_subdomain, ip_address, qualified_name, underscored_subdomain
 from ..status import FieldError
 from .container_validation import validate_containers, validate_ephemeral
-from .pod_systems import validate_system
+from .pod_annotations import containers_of, validate_pod_annotations, validate_profiles
+from .pod_systems import validate_host_process, validate_system
 from .resource_validation import validate_pod_requirements, validate_requirements
 from .scheduling_validation import (
     validate_affinity,
@@ -26,13 +27,17 @@ _RESTART_POLICIES = ("Always", "OnFailure", "Never")
 _DNS_POLICIES = ("ClusterFirstWithHostNet", "ClusterFirst", "Default", "None")
 _PREEMPTION_POLICIES = ("Never", "PreemptLowerPriority")
 _MAX_DEADLINE = (1 << 31) - 1
+_MAX_HOSTNAME = 64
 _MAX_NAMESERVERS, _MAX_SEARCHES, _MAX_SEARCH_CHARACTERS = 3, 32, 2048
 
 
 def validate_pod(pod: JSON, *, comparing: bool = False) -> Errors:
     """What is wrong with the spec of a pod."""
-    spec = pod["spec"]
-    errors = validate_pod_spec(spec, "spec", pod["metadata"].get("name", ""), comparing=comparing)
+    spec, metadata = pod["spec"], pod["metadata"]
+    errors: Errors = []
+    if annotations := metadata.get("annotations"):
+        errors += validate_pod_annotations(annotations, spec, "metadata.annotations", comparing=comparing)
+    errors += validate_pod_spec(spec, "spec", metadata.get("name", ""), comparing=comparing)
     if spec.get("volumes") and not spec.get("serviceAccountName"):
         errors.extend(validate_tokens(spec["volumes"], "spec.volumes"))
     for key in ("containers", "initContainers"):
@@ -52,7 +57,7 @@ def validate_new_pod(pod: JSON, *, comparing: bool = False) -> Errors:
     if spec.get("nodeName") and spec.get("schedulingGates"):
         why = "cannot be set until all schedulingGates have been cleared"
         errors.append(FieldError.forbidden("spec.nodeName", why))
-    return errors
+    return [*errors, *validate_profiles(pod["metadata"].get("annotations") or {}, spec, "spec")]
 
 
 def validate_pod_spec(spec: JSON, path: str, pod_name: str = "", *, comparing: bool = False) -> Errors:
@@ -86,6 +91,7 @@ def validate_pod_spec(spec: JSON, path: str, pod_name: str = "", *, comparing: b
         errors.extend(validate_gates(gates, f"{path}.schedulingGates"))
     if spread := spec.get("topologySpreadConstraints"):
         errors.extend(validate_spread(spread, f"{path}.topologySpreadConstraints"))
+    errors.extend(validate_host_process(spec, path))
     if spec.get("hostUsers") is False:
         errors.extend(_validate_own_users(spec, path))
     errors.extend(_validate_names(spec, path))
@@ -165,7 +171,8 @@ def _validate_names(spec: JSON, path: str) -> Errors:
     """Names of other objects, and the pod's own in the network."""
     errors: Errors = []
     for field in ("serviceAccountName", "nodeName", "priorityClassName", "runtimeClassName"):
-        if name := spec.get(field):
+        name = spec.get(field)
+        if name or (name is not None and field == "runtimeClassName"):
             errors.extend(problems(f"{path}.{field}", name, dns_subdomain(name)))
     for field in ("hostname", "subdomain"):
         if name := spec.get(field):
@@ -177,6 +184,8 @@ def _validate_names(spec: JSON, path: str) -> Errors:
             errors.append(FieldError.forbidden(where, "may not be specified when setHostnameAsFQDN is true"))
         if spec.get("hostNetwork"):
             errors.append(FieldError.forbidden(where, "may not be specified when hostNetwork is true"))
+        if len(override.encode()) > _MAX_HOSTNAME:
+            errors.append(FieldError.too_long(where, _MAX_HOSTNAME))
         errors.extend(problems(where, override, dns_subdomain(override)))
     return errors
 
@@ -207,7 +216,7 @@ def _validate_dns(spec: JSON, path: str) -> Errors:
     for index, search in enumerate(searches):
         if search != ".":
             name = search.removesuffix(".")
-            errors.extend(problems(f"{path}.searches[{index}]", name, dns_subdomain(name.replace("_", "a"))))
+            errors.extend(problems(f"{path}.searches[{index}]", name, underscored_subdomain(name)))
     for index, option in enumerate(config.get("options") or ()):
         if not option.get("name"):
             errors.append(FieldError.required(f"{path}.options[{index}]", "must not be empty"))
@@ -218,7 +227,9 @@ def _validate_own_users(spec: JSON, path: str) -> Errors:
     """A pod with users of its own shares nothing of the host's."""
     why = "when `hostUsers` is false"
     shared = (("hostNetwork", "hostNetwork"), ("hostPID", "HostPID"), ("hostIPC", "HostIPC"))
-    return [FieldError.forbidden(f"{path}.{shown}", why) for key, shown in shared if spec.get(key)]
+    errors = [FieldError.forbidden(f"{path}.{shown}", why) for key, shown in shared if spec.get(key)]
+    devices = [at for container, at in containers_of(spec, path) if container.get("volumeDevices")]
+    return [*errors, *(FieldError.forbidden(f"{at}.volumeDevices", why) for at in devices)]
 
 
 def _validate_aliases(aliases: list[JSON], path: str) -> Errors:

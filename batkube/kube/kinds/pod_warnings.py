@@ -8,6 +8,9 @@ from typing import Any
 from ..names import dns_label
 from ..quantity import Quantity
 from .node_labels import DEPRECATED, warnings_of_expressions
+from .pod_annotations import APP_ARMOR, SECCOMP, SECCOMP_OF_POD, app_armor_profile, containers_of, deprecated_app_armor
+from .volume_claims import claim_warnings
+from .volume_warnings import overlaps_in
 
 JSON = dict[str, Any]
 
@@ -27,7 +30,8 @@ _DEAD_ANNOTATIONS = {
     "security.alpha.kubernetes.io/sysctls": 'non-functional in v1.11+; use the "sysctls" field instead',
     "security.alpha.kubernetes.io/unsafe-sysctls": 'non-functional in v1.11+; use the "sysctls" field instead',
 }
-_SECCOMP = "seccomp.security.alpha.kubernetes.io/pod"
+_NO_SECCOMP = 'non-functional in v1.27+; use the "seccompProfile" field instead'
+_BYTES = ("memory", "ephemeral-storage")
 _NULL_SELECTOR = "a null labelSelector results in matching no pod"
 _REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 _PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution"
@@ -76,16 +80,24 @@ def warnings_of_spec(spec: JSON, metadata: JSON, path: str) -> Iterator[str]:
         for source in volume:
             if source in _DEAD_VOLUMES:
                 yield f"{path}spec.volumes[{index}].{source}: {_DEAD_VOLUMES[source]}"
+        if template := (volume.get("ephemeral") or {}).get("volumeClaimTemplate"):
+            at = f"{path}spec.volumes[{index}].ephemeral.volumeClaimTemplate.spec"
+            yield from claim_warnings(template.get("spec") or {}, at)
+    yield from overlaps_in(spec.get("volumes") or ())
     for list_name, key, what in (("hostAliases", "ip", "ip"), ("imagePullSecrets", "name", "name")):
         yield from _duplicates(spec.get(list_name) or (), f"{path}spec.{list_name}", key, what)
     for index, secret in enumerate(spec.get("imagePullSecrets") or ()):
         if not secret.get("name"):
             yield f'{path}spec.imagePullSecrets[{index}].name: invalid empty name ""'
-    if "seccompProfile" not in (spec.get("securityContext") or {}) and _SECCOMP in (metadata.get("annotations") or {}):
-        why = 'non-functional in v1.27+; use the "seccompProfile" field instead'
-        yield f"{path}metadata.annotations[{_SECCOMP}]: {why}"
-    containers = list(_containers(spec, f"{path}spec"))
+    for name in _BYTES:
+        yield from _of_bytes((spec.get("overhead") or {}).get(name), f"{path}spec.overhead[{name}]")
+    annotations, context = metadata.get("annotations") or {}, spec.get("securityContext") or {}
+    if context.get("seccompProfile") is None and SECCOMP_OF_POD in annotations:
+        yield f"{path}metadata.annotations[{SECCOMP_OF_POD}]: {_NO_SECCOMP}"
+    containers = list(containers_of(spec, f"{path}spec"))
     for container, at in containers:
+        if annotations:
+            yield from _of_profiles(container, annotations, context.get("appArmorProfile"), path)
         yield from _of_container(container, at)
     yield from _of_ports(containers)
     grace = spec.get("terminationGracePeriodSeconds")
@@ -103,10 +115,16 @@ def warnings_of_spec(spec: JSON, metadata: JSON, path: str) -> Iterator[str]:
                 yield f"{at}: {_NULL_SELECTOR}"
 
 
-def _containers(spec: JSON, path: str) -> Iterator[tuple[JSON, str]]:
-    for key in ("initContainers", "containers", "ephemeralContainers"):
-        for index, container in enumerate(spec.get(key) or ()):
-            yield container, f"{path}.{key}[{index}]"
+def _of_profiles(container: JSON, annotations: JSON, shared: JSON | None, path: str) -> Iterator[str]:
+    """Profiles that are not where they belong. Those of AppArmor of a pod are taken over when it is made."""
+    context, name = container.get("securityContext") or {}, container.get("name", "")
+    if context.get("seccompProfile") is None and SECCOMP + name in annotations:
+        yield f"{path}metadata.annotations[{SECCOMP}{name}]: {_NO_SECCOMP}"
+    profile = annotations.get(APP_ARMOR + name)
+    if not path or profile is None or context.get("appArmorProfile") is not None:
+        return
+    if shared is None or shared != app_armor_profile(profile):
+        yield deprecated_app_armor(APP_ARMOR + name, path)
 
 
 def _duplicates(items: Any, path: str, key: str, what: str) -> Iterator[str]:
@@ -120,11 +138,9 @@ def _duplicates(items: Any, path: str, key: str, what: str) -> Iterator[str]:
 
 def _of_container(container: JSON, path: str) -> Iterator[str]:
     resources = container.get("resources") or {}
-    for name in ("memory", "ephemeral-storage"):
+    for name in _BYTES:
         for which in ("limits", "requests"):
-            text = (resources.get(which) or {}).get(name)
-            if text is not None and _fractional(text):
-                yield f'{path}.resources.{which}[{name}]: fractional byte value "{text}" is invalid, must be an integer'
+            yield from _of_bytes((resources.get(which) or {}).get(name), f"{path}.resources.{which}[{name}]")
     seen = set()
     for index, variable in enumerate(container.get("env") or ()):
         name, value = variable.get("name", ""), variable.get("value", "")
@@ -135,6 +151,11 @@ def _of_container(container: JSON, path: str) -> Iterator[str]:
                 yield f"{path}.env[{index}]: {why}"
         else:
             seen.add(name)
+
+
+def _of_bytes(amount: str | None, path: str) -> Iterator[str]:
+    if amount is not None and _fractional(amount):
+        yield f'{path}: fractional byte value "{amount}" is invalid, must be an integer'
 
 
 def _fractional(text: str) -> bool:

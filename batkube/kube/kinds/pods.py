@@ -13,10 +13,12 @@ from ..status import ApiError
 from ..strategy import Context, Strategy, keep, keep_all_but_status
 from .limit_admission import default_to_limits
 from .pod_admission import admit_changed_pod, admit_new_pod, check_overhead
+from .pod_annotations import take_app_armor, validate_changed_annotations, validate_pod_annotations
 from .pod_conditions import gated_condition
+from .pod_debugging import keep_for_debugging, validate_debugging
 from .pod_defaults import default_pod
-from .pod_parts import keep_for_debugging, keep_for_resize, validate_debugging, validate_resize
 from .pod_quality import quality_of_service
+from .pod_resize import admit_resize, keep_for_resize, validate_resize
 from .pod_status import default_status, keep_observed_generations, validate_status
 from .pod_updates import validate_spec_change
 from .pod_validation import validate_new_pod, validate_pod
@@ -58,10 +60,12 @@ class Pods(Strategy):
         default_to_limits(obj, ctx)
         obj["metadata"]["generation"] = 1
         admit_new_pod(obj, ctx)
+        quality = (obj.get("status") or {}).get("qosClass")  # is taken as it is sent
         obj["status"] = {"phase": "Pending"}
         if spec.get("schedulingGates"):
             obj["status"]["conditions"] = [gated_condition(ctx.now)]
-        obj["status"]["qosClass"] = quality_of_service(spec)
+        obj["status"]["qosClass"] = quality or quality_of_service(spec)
+        take_app_armor(obj, ctx.warnings)
         if spec.get("affinity") or spec.get("topologySpreadConstraints"):
             merge_label_keys(spec, obj["metadata"].get("labels") or {})
 
@@ -91,6 +95,8 @@ class Pods(Strategy):
 
     def validate_update(self, new: JSON, old: JSON, ctx: Context) -> Errors:
         errors = super().validate_update(new, old, ctx)
+        if ctx.subresource in (None, "status"):
+            errors += self._validate_annotations(new, old, ctx)
         if ctx.subresource == "status":
             return [*errors, *validate_status(new["status"], old)]
         errors += metadata.validate_new(new["metadata"], self.name_rule)
@@ -99,10 +105,21 @@ class Pods(Strategy):
         comparing = may_compare(ctx, old["spec"])
         errors += validate_pod(new, comparing=comparing)
         if ctx.subresource == "resize":
-            return [*errors, *validate_resize(new, old)]
+            errors += validate_resize(new, old)
+            if not errors:
+                admit_resize(new, old, ctx)
+            return errors
         if ctx.subresource == "ephemeralcontainers":
             return [*errors, *validate_debugging(new["spec"], old["spec"])]
         return [*errors, *validate_spec_change(new["spec"], old["spec"], comparing=comparing)]
+
+    def _validate_annotations(self, new: JSON, old: JSON, ctx: Context) -> Errors:
+        now, before = (each["metadata"].get("annotations") or {} for each in (new, old))
+        if now == before:
+            return []
+        comparing = may_compare(ctx, old["spec"])
+        errors = validate_changed_annotations(now, before)
+        return errors + validate_pod_annotations(now, new["spec"], "metadata.annotations", comparing=comparing)
 
     def grace_period(self, obj: JSON, requested: int | None, ctx: Context) -> int:
         """Nothing to wait for where no kubelet has the pod, or where it has ended."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from ..gates import LIST_ATTRIBUTES, NODE_ALLOCATABLE
 from ..metadata import Errors, immutable, problems
 from ..names import dns_label, dns_subdomain, label_value, qualified_name
 from ..quantity import Quantity
@@ -59,7 +58,6 @@ class ResourceSlices(Strategy):
     def prepare_create(self, obj: JSON, ctx: Context) -> None:
         super().prepare_create(obj, ctx)
         _default_slice(obj.setdefault("spec", {}), ctx.now)
-        _drop_disabled(obj["spec"], {}, ctx)
 
     def validate_create(self, obj: JSON, ctx: Context) -> Errors:
         return _warned(obj, ctx, super().validate_create(obj, ctx) + _validate_slice(obj["spec"], {}))
@@ -67,7 +65,6 @@ class ResourceSlices(Strategy):
     def prepare_update(self, new: JSON, old: JSON, ctx: Context) -> None:
         _default_slice(new.setdefault("spec", {}), ctx.now)
         super().prepare_update(new, old, ctx)
-        _drop_disabled(new["spec"], old["spec"], ctx)
 
     def validate_update(self, new: JSON, old: JSON, ctx: Context) -> Errors:
         spec, before = new["spec"], old["spec"]
@@ -101,19 +98,6 @@ def _default_slice(spec: JSON, now: str) -> None:
             taint.setdefault("timeAdded", now)
         for mapping in (device.get(_MAPPINGS) or {}).values():
             mapping.setdefault("allocationMultiplier", "1")
-
-
-def _drop_disabled(spec: JSON, before: JSON, ctx: Context) -> None:
-    """What needs a feature gate that is off goes, unless it was in use `before`."""
-    devices, old = spec.get("devices") or [], before.get("devices") or []
-    if NODE_ALLOCATABLE not in ctx.gates and not any(device.get(_MAPPINGS) for device in old):
-        for device in devices:
-            device.pop(_MAPPINGS, None)
-    if LIST_ATTRIBUTES not in ctx.gates and not any(map(_has_lists, old)):
-        for device in devices:
-            for attribute in (device.get("attributes") or {}).values():
-                for field in _LISTS:
-                    attribute.pop(field, None)
 
 
 def _has_lists(device: JSON) -> bool:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from ..internal_json import internal
 from ..metadata import Errors
 from ..status import FieldError
 from .mount_validation import validate_inner_path
@@ -19,6 +20,8 @@ _MAX_ID = (1 << 31) - 1
 _OUT_OF_RANGE = f"must be between 0 and {_MAX_ID}, inclusive"
 _PROFILES = ("Localhost", "RuntimeDefault", "Unconfined")
 _SYSCTL = re.compile(r"[a-z0-9]([-_a-z0-9]*[a-z0-9])?((\.|/)[a-z0-9]([-_a-z0-9]*[a-z0-9])?)*")
+_SHM, _MSG = ("", "all", "max", "mni", "_rmid_forced"), ("", "max", "mnb", "mni")
+_IPC_SYSCTLS = ("kernel.sem", *(f"kernel.shm{each}" for each in _SHM), *(f"kernel.msg{each}" for each in _MSG))
 _SYSCTL_FORMAT = r"^([a-z0-9]([-_a-z0-9]*[a-z0-9])?[\./])*[a-z0-9]([-_a-z0-9]*[a-z0-9])?$"
 
 
@@ -32,11 +35,11 @@ def validate_pod_security(context: JSON, spec: JSON, path: str) -> Errors:
     if spec.get("shareProcessNamespace") and spec.get("hostPID"):
         why = "ShareProcessNamespace and HostPID cannot both be enabled"
         errors.append(FieldError.invalid(f"{path}.shareProcessNamespace", True, why))
-    errors.extend(_validate_sysctls(context.get("sysctls") or [], f"{path}.sysctls"))
+    errors.extend(_validate_sysctls(context.get("sysctls") or [], spec, f"{path}.sysctls"))
     policies = (
         ("fsGroupChangePolicy", ("Always", "OnRootMismatch")),
         ("supplementalGroupsPolicy", ("Merge", "Strict")),
-        ("seLinuxChangePolicy", ("MountOption", "Recursive")),
+        ("seLinuxChangePolicy", ("Recursive",)),
     )
     for key, allowed in policies:
         if context.get(key) is not None and context[key] not in allowed:
@@ -59,10 +62,10 @@ def validate_container_security(context: JSON, path: str, *, host_users: bool) -
     if context.get("allowPrivilegeEscalation") is False:
         if context.get("privileged"):
             why = "cannot set `allowPrivilegeEscalation` to false and `privileged` to true"
-            errors.append(FieldError.invalid(path, context, why))
+            errors.append(FieldError.invalid(path, internal("core/v1.SecurityContext", context), why))
         if "CAP_SYS_ADMIN" in ((context.get("capabilities") or {}).get("add") or ()):
             why = "cannot set `allowPrivilegeEscalation` to false and `capabilities.Add` CAP_SYS_ADMIN"
-            errors.append(FieldError.invalid(path, context, why))
+            errors.append(FieldError.invalid(path, internal("core/v1.SecurityContext", context), why))
     return [*errors, *_validate_app_armor(context.get("appArmorProfile"), f"{path}.appArmorProfile")]
 
 
@@ -86,7 +89,7 @@ def _validate_seccomp(profile: JSON | None, path: str) -> Errors:
         return [*errors, *validate_inner_path(local, f"{path}.localhostProfile")]
     if local is not None:
         why = "can only be set when seccomp type is Localhost"
-        errors.append(FieldError.invalid(f"{path}.localhostProfile", profile, why))
+        errors.append(FieldError.invalid(f"{path}.localhostProfile", internal("core/v1.SeccompProfile", profile), why))
     return errors
 
 
@@ -111,7 +114,7 @@ def _validate_app_armor(profile: JSON | None, path: str) -> Errors:
     return []
 
 
-def _validate_sysctls(sysctls: list[JSON], path: str) -> Errors:
+def _validate_sysctls(sysctls: list[JSON], spec: JSON, path: str) -> Errors:
     errors: Errors = []
     seen: set[str] = set()
     for index, sysctl in enumerate(sysctls):
@@ -123,5 +126,16 @@ def _validate_sysctls(sysctls: list[JSON], path: str) -> Errors:
             errors.append(FieldError.invalid(where, name, why))
         elif name in seen:
             errors.append(FieldError.duplicate(where, name))
+        shared = _shared_by(name)
+        if shared and spec.get(shared):
+            errors.append(FieldError.invalid(where, name, f"may not be specified when '{shared}' is true"))
         seen.add(name)
     return errors
+
+
+def _shared_by(sysctl: str) -> str:
+    """What a pod shares with its host where it must not set that (`ValidateHostSysctl`)."""
+    name = sysctl.replace("/", ".")
+    if name in _IPC_SYSCTLS or name.startswith("fs.mqueue."):
+        return "hostIPC"
+    return "hostNetwork" if name.startswith("net.") else ""

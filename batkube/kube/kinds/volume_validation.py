@@ -11,6 +11,8 @@ from ..quantity import Quantity
 from ..status import FieldError
 from .env_validation import validate_field_reference, validate_resource_reference
 from .mount_validation import validate_inner_path
+from .template_metadata import validate_template_metadata
+from .volume_claims import validate_claim_spec
 from .volume_sources import validate_pod_source
 
 JSON = dict[str, Any]
@@ -255,13 +257,9 @@ def _validate_ephemeral(source: JSON, path: str) -> Errors:
     template = source.get("volumeClaimTemplate")
     if template is None:
         return [FieldError.required(f"{path}.volumeClaimTemplate")]
-    where, spec = f"{path}.volumeClaimTemplate.spec", template.get("spec") or {}
-    errors: Errors = []
-    if not spec.get("accessModes"):
-        errors.append(FieldError.required(f"{where}.accessModes", "at least 1 access mode is required"))
-    if "storage" not in ((spec.get("resources") or {}).get("requests") or {}):
-        errors.append(FieldError.required(f"{where}.resources[storage]"))
-    return errors
+    where = f"{path}.volumeClaimTemplate"
+    errors = validate_template_metadata(template.get("metadata") or {}, f"{where}.metadata")
+    return [*errors, *validate_claim_spec(template.get("spec") or {}, f"{where}.spec")]
 
 
 def _validate_image(source: JSON, path: str) -> Errors:

@@ -11,6 +11,7 @@ import orjson
 
 from ..api import Api
 from ..conversion import to_stored
+from ..gated_fields import drop_disabled
 from ..kinds.limit_admission import check_limits
 from ..kinds.quota_admission import QUOTAS, charge_quotas
 from ..metadata import SYSTEM_FIELDS, validate_new, without_duplicate_owners
@@ -52,6 +53,7 @@ def create(
     obj["metadata"] = _system_fields(api, resource, namespace, name, metadata, ctx)
     strategy = api.strategy(resource)
     sent = _copy(obj) if options.names_manager and managed is None else None
+    drop_disabled(stored_as.storage, obj, None, api.gates)
     strategy.prepare_create(obj, ctx)
     fill_empty(obj, stored_as)
     errors = strategy.validate_create(obj, ctx) or validate_new(obj["metadata"], path_segment, generic=True)

@@ -12,6 +12,7 @@ import orjson
 from ..api import Api
 from ..apply.merge import DuplicateKey
 from ..conversion import to_served, to_stored
+from ..gated_fields import drop_disabled
 from ..metadata import validate_changed, validate_new, without_duplicate_owners
 from ..names import path_segment
 from ..options import PLAIN_WRITE, WriteOptions
@@ -120,6 +121,7 @@ def store_changed(
     keep_system_fields(metadata, old["metadata"])
     if by_rules:
         ctx = api.context(stored_as, namespace, name, subresource, options, warnings, resource)
+        drop_disabled(stored_as.storage, new, old, api.gates)
         strategy.prepare_update(new, old, ctx)
         fill_empty(new, stored_as)
         errors = validate_changed(metadata, old["metadata"], generic=True)
