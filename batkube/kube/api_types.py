@@ -47,11 +47,11 @@ def _types_of_kinds() -> dict[tuple[str, str], str]:
 
 def type_of(api_version: str, kind: str) -> str | None:
     """The type of a kind's objects, such as `core/v1.Pod`. Options of requests (DeleteOptions ...) are a kind of
-    every group.
+    every group, and need not say of which (APIVersions).
     """
     types = _types_of_kinds()
     found = types.get((api_version, kind))
-    if found is None and api_version in _table()["kinds"]:
+    if found is None and (not api_version or api_version in _table()["kinds"]):
         found = types.get(("v1", kind))
         if found is not None and not found.startswith("meta/"):
             return None

@@ -45,12 +45,14 @@ class DaemonSets(Workload):
     def prepare_create(self, obj: JSON, ctx: Context) -> None:
         super().prepare_create(obj, ctx)
         annotations = obj["metadata"].get("annotations") or {}
-        obj["metadata"]["annotations"] = {**annotations, TEMPLATE_GENERATION: "1"}
+        given = annotations.get(TEMPLATE_GENERATION, "")
+        generation = given if given.isdigit() and int(given) else "1"
+        obj["metadata"]["annotations"] = {**annotations, TEMPLATE_GENERATION: generation}
 
     def prepare_update(self, new: JSON, old: JSON, ctx: Context) -> None:
         super().prepare_update(new, old, ctx)
         generation = (old["metadata"].get("annotations") or {}).get(TEMPLATE_GENERATION, "0")
-        if new["spec"].get("template") != old["spec"].get("template"):
+        if new["spec"].get("template") != old["spec"].get("template"):  # never by a write to the status
             generation = str(int(generation) + 1) if generation.isdigit() else "1"
         annotations = new["metadata"].get("annotations") or {}
         new["metadata"]["annotations"] = {**annotations, TEMPLATE_GENERATION: generation}
