@@ -9,6 +9,7 @@ OUT ?= out
 TESTS ?=
 CONFORMANCE ?=
 DIFFERENTIAL ?=
+FUZZ ?=
 SUITE ?=
 
 # Programs that take minutes to build are shared by all clones.
@@ -19,7 +20,7 @@ BIN := $(abspath $(or $(BATKUBE_TOOLS),$(CACHE)/batkube)/bin)
 PIP_INSTALL := .venv/bin/python -m pip install --quiet --no-compile --disable-pip-version-check
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help run test lint conformance conformance-record differential scheduler-suite bench fidelity wheels tools control-plane clean
+.PHONY: help run test lint conformance conformance-record differential fuzz scheduler-suite bench fidelity wheels tools control-plane clean
 .DEFAULT_GOAL := help
 
 help:  ## Show this list
@@ -43,6 +44,9 @@ conformance: .venv/dev  ## Check the API against answers recorded from kube-apis
 
 differential: .venv/dev control-plane  ## Ask batkube and kube-apiserver the same at random (DIFFERENTIAL: '--kind Pod --count 500')
 	.venv/bin/python -m tests.differential $(DIFFERENTIAL)
+
+fuzz: .venv/dev  ## Ask batkube at random, and look whether all is in order (FUZZ: '--requests 100000 --seed 7')
+	.venv/bin/python -m tests.fuzz $(FUZZ)
 
 conformance-record: .venv/dev control-plane  ## Record those answers anew, from kube-apiserver and etcd
 	.venv/bin/python -m tests.conformance record $(CONFORMANCE)
