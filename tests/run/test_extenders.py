@@ -35,7 +35,7 @@ Choice = Callable[..., list[object]]
 def with_extender(built_tool: Callable[[str], Path], tmp_path: Path) -> Choice:
     """The options that choose a kube-scheduler that asks an extender at ``port``."""
 
-    def choose(port: int, **more: object) -> list[object]:
+    def choose(port: int, version: str = "1.36.3", **more: object) -> list[object]:
         asked = {
             "urlPrefix": f"http://127.0.0.1:{port}/place",
             "filterVerb": "filter",
@@ -55,7 +55,7 @@ def with_extender(built_tool: Callable[[str], Path], tmp_path: Path) -> Choice:
                 }
             )
         )
-        binary = built_tool("kube-scheduler-1.36.3")
+        binary = built_tool(f"kube-scheduler-{version}")
         return ["--scheduler", "kube-scheduler", "--scheduler-binary", binary, "--scheduler-config", path]
 
     return choose
@@ -81,11 +81,12 @@ def told(done: Outcome) -> list[tuple[str, float]]:
     return [(pod["node"], float(pod["starting_time"])) for pod in done.rows("pods.csv")]
 
 
+@pytest.mark.parametrize("version", ["1.36.3", "1.34.3"])
 def test_pods_are_placed_as_the_extender_says_the_same_each_time(
-    batkube: Batkube, sample: list[object], with_extender: Choice
+    batkube: Batkube, sample: list[object], with_extender: Choice, version: str
 ) -> None:
     with extender("--takes", 0.05) as port:
-        done = batkube(*sample, *with_extender(port), "--repeat", 3)
+        done = batkube(*sample, *with_extender(port, version), "--repeat", 3)
     assert done.exit_code == 0, done.stdout + done.stderr
     assert told(done) == PLACED
     assert done.run["not_repeatable"] == []
