@@ -208,3 +208,15 @@ def test_a_value_of_another_type_is_not_written() -> None:
         protobuf.encode({"kind": "Pod", "apiVersion": "v1", "metadata": {}, "spec": {"restartPolicy": 5}})
     with pytest.raises(ProtobufError, match="RFC 3339"):
         protobuf.encode({"kind": "Pod", "apiVersion": "v1", "metadata": {"creationTimestamp": "now"}})
+
+
+@pytest.mark.parametrize(("written", "read"), [("1000m", "1"), ("0.5Gi", "512Mi"), ("1e3", "1e3"), ("", "0")])
+def test_quantities_are_read_as_such(written: str, read: str) -> None:
+    node = {"kind": "Node", "apiVersion": "v1", "metadata": {"name": "n"}, "status": {"capacity": {"cpu": written}}}
+    assert protobuf.decode(protobuf.encode(node))["status"]["capacity"] == {"cpu": read}
+
+
+def test_what_is_no_quantity_is_refused() -> None:
+    node = {"kind": "Node", "apiVersion": "v1", "metadata": {"name": "n"}, "status": {"capacity": {"cpu": "100:"}}}
+    with pytest.raises(ProtobufError, match="quantities must match"):
+        protobuf.decode(protobuf.encode(node))

@@ -11,6 +11,7 @@ from typing import Any
 
 import orjson
 
+from ..quantity import QuantityError, canonical
 from .wire import BYTES, VARINT, ProtobufError, read_length, read_varint, signed, skip, varint
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -125,7 +126,11 @@ def _string(value: Any, what: str) -> str:
 
 
 def read_quantity(data: bytes, start: int, end: int) -> str:
-    return text(_bytes(read_fields(data, start, end), 1)) or "0"
+    """In canonical form: Go's types read a quantity as soon as they have it, whatever it came in."""
+    try:
+        return canonical(text(_bytes(read_fields(data, start, end), 1)) or "0")
+    except QuantityError as error:
+        raise ProtobufError(str(error)) from None
 
 
 def write_quantity(value: Any) -> bytes:
