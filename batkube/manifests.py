@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from batkube.kube.custom import old_definitions
 from batkube.kube.server import ApiServer
 from batkube.kube.status import ApiError
 from batkube.kube.yaml_text import DocumentError, documents
@@ -26,10 +27,10 @@ def define_all(server: ApiServer, paths: Iterable[Path]) -> None:
         kind, version = given.get("kind"), given.get("apiVersion")
         if not kind:
             raise ManifestError(f"{where}: expected a {KIND}, found no object with a kind")
-        if kind != KIND or version != API_VERSION:
+        if kind != KIND or version not in (API_VERSION, old_definitions.API_VERSION):
             raise ManifestError(f"{where}: expected a {KIND} of {API_VERSION}, not a {kind} of {version}")
         try:
-            server.define(given)
+            server.define(given if version == API_VERSION else old_definitions.modernized(given))
         except ApiError as refused:
             raise ManifestError(f"{where}: {refused.message}") from None
 

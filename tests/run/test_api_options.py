@@ -69,7 +69,7 @@ def test_custom_resources_outlive_a_simulation(tmp_path: Path) -> None:
         (f"{definition('Gang')}---\n\nkind: Pod\napiVersion: v1\n", "line 12: expected a Custom.*, not a Pod of v1"),
         ("a: [1\n", "line 2: no YAML: "),
         ("just words\n", "line 1: expected a CustomResourceDefinition, found no object"),
-        (definition("Gang").replace("/v1\n", "/v1beta1\n"), "not a CustomResourceDefinition of .*v1beta1"),
+        (definition("Gang").replace("/v1\n", "/v1alpha1\n"), "not a CustomResourceDefinition of .*v1alpha1"),
         (definition("Gang").replace("scope: Namespaced", "scope: World"), "line 1: .*spec.scope: Unsupported value"),
         (f"{definition('Gang')}---\n{definition('Gang')}", "line 11: .*already exists"),
     ],
