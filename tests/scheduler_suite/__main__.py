@@ -7,6 +7,7 @@ python -m tests.scheduler_suite --server './my-server --port {port} --kubeconfig
 
 import argparse
 import sys
+from collections import Counter
 from collections.abc import Collection
 from fnmatch import fnmatch
 from pathlib import Path
@@ -49,7 +50,7 @@ def _options() -> argparse.Namespace:
         "--server", metavar="COMMAND", help="runs a server; {port}, {kubeconfig} and {dir} are filled in"
     )
     parser.add_argument("--out", type=Path, metavar="DIR", help="a log of each test, and what failed (a new folder)")
-    parser.add_argument("--jobs", type=int, default=2, help="tests at a time (2)")
+    parser.add_argument("--jobs", type=int, default=6, help="tests at a time (6): most of the time they wait")
     parser.add_argument("--timeout", type=float, default=900, help="seconds for a top-level test (900)")
     parser.add_argument("--build", action="store_true", help="build the tests, run none")
     return parser.parse_args()
@@ -68,12 +69,13 @@ def _run(options: argparse.Namespace) -> int:
     }
     if not leaves:
         raise SuiteError("no test goes by these names")
-    tops = {leaf.top for leaf in leaves}
+    tops = Counter(leaf.top for leaf in leaves)
     binaries = {binary.package: binary for binary in built(sorted({top.package for top in tops}))}
     if options.build:
         return 0
     skip = "" if Needs.PROCESS in leaves.values() else _SLOW
-    tasks = [Task(binaries[top.package], top.test, skip) for top in sorted(tops)]
+    long_first = sorted(tops, key=lambda top: (-tops[top], top))
+    tasks = [Task(binaries[top.package], top.test, skip) for top in long_first]
     out = options.out or Path(mkdtemp(prefix="scheduler-suite-"))
     results: dict[Leaf, str] = {}
     begun = monotonic()
