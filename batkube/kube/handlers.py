@@ -147,6 +147,8 @@ def form_of(api: Api, resource: ResourceType, accepted: Accepted, query: Query) 
 def _sent(api: Api, request: Request, code: int, version: Version) -> Answer:
     accepted = request.accepted()
     resource = request.target.resource
+    if accepted.form == "PartialObjectMetadataList":
+        raise _unlike(accepted, f"is not a list (*{_go_type(resource)})")
     data = form_of(api, resource, accepted, request.query).one(version)
     if accepted.yaml and not accepted.form and (managed := ownership.of_only_writer(api, resource, version)):
         obj = orjson.loads(data)
@@ -155,12 +157,24 @@ def _sent(api: Api, request: Request, code: int, version: Version) -> Answer:
     return answer_bytes(code, data, accepted, request.warnings)
 
 
+def _unlike(accepted: Accepted, found: str) -> ApiError:
+    """406: the metadata of a list of what is none, or of one object where there is a list."""
+    return ApiError(406, "NotAcceptable", f"you requested {accepted.form}, but the requested object {found}")
+
+
+def _go_type(resource: ResourceType) -> str:
+    if resource.custom:
+        return "unstructured.Unstructured"
+    package = resource.group.partition(".")[0] or "core"
+    return f"{'core' if package == 'events' else package}.{resource.kind}"
+
+
 def _get(api: Api, request: Request) -> Result:
     target = request.target
     request.accepted()
     if target.watch:
         return _watch(api, request)
-    asked = parse_version(request.query.get("resourceVersion", ""))
+    asked = parse_version(request.query.get("resourceVersion", ""), of_list=False)
     if asked is not None and asked > api.store.revision:
         raise ApiError.too_large_version(asked, api.store.revision)
     return _sent(api, request, 200, api.stored(target.resource, target.namespace, target.name))
@@ -172,6 +186,8 @@ def _list(api: Api, request: Request) -> Result:
         return _watch(api, request)
     accepted = request.accepted()
     options = ListOptions.of(api, target.resource, target.namespace, request.query)
+    if accepted.form == "PartialObjectMetadata":
+        raise _unlike(accepted, f"is a list (*{_go_type(target.resource)}List)")
     page = list_page(api, target.resource, options)
     form = form_of(api, target.resource, accepted, request.query)
     data = form.many(page.versions, ListMeta(page.revision, page.continue_token, page.remaining))

@@ -76,7 +76,7 @@ _WILDCARD_WRONG = (
     "lower case alphanumeric characters, '-' or '.' and end with an alphanumeric character (e.g. '*.example.com', "
     f"regex used for validation is '{_WILDCARD}')"
 )
-_ENV_NAME_WRONG = "a valid environment variable name must consist only of printable ASCII characters other than '=' "
+_ENV_NAME_WRONG = "a valid environment variable name must consist only of printable ASCII characters other than '='"
 IP_WRONG = "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)"
 CIDR_WRONG = "must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)"
 

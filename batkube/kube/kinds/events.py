@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from .. import api_types, metadata
+from ..internal_json import internal
 from ..metadata import Errors, problems
 from ..names import dns_subdomain, qualified_name
 from ..status import FieldError
@@ -37,6 +38,7 @@ _NEW_SELECTABLE = {
     "type": "type",
 }
 _MAX_LENGTH = {"reportingInstance": 128, "action": 128, "reason": 128, "message": 1024}
+_REFERENCES = ("involvedObject", "related")
 # Of an event written as events.k8s.io/v1 nothing but the series changes.
 _UNCHANGED = (
     "involvedObject",
@@ -132,7 +134,10 @@ class Events(Strategy):
         for field in _UNCHANGED:
             shown = "reportingController" if field == "reportingComponent" else field
             if (new.get(field) or None) != (old.get(field) or None):
-                errors.append(FieldError.invalid(shown, new.get(field), "field is immutable"))
+                value = new.get(field)
+                if isinstance(value, dict) and field in _REFERENCES:
+                    value = internal("core/v1.ObjectReference", value)
+                errors.append(FieldError.invalid(shown, value, "field is immutable"))
         return errors
 
     def field_labels(self, obj: JSON) -> dict[str, str]:

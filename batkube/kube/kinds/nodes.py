@@ -6,6 +6,7 @@ somebody finds it ready.
 
 from __future__ import annotations
 
+import copy
 import ipaddress
 import re
 from typing import Any
@@ -40,7 +41,9 @@ class Nodes(Strategy):
     counts_generation = False
 
     def prepare_create(self, obj: JSON, ctx: Context) -> None:
-        spec, status = obj.setdefault("spec", {}), obj.setdefault("status", {})
+        for part, empty in ctx.resource.empty_fields.items():
+            obj.setdefault(part, copy.deepcopy(empty))
+        spec, status = obj["spec"], obj["status"]
         _default(spec, status)
         spec.pop("configSource", None)
         status.pop("config", None)

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..status import ApiError, FieldError
+from ..status import ApiError, FieldError, quote
 from ..strategy import ActionRequest, Answer
+from ..times import TimeError, read_time
 
 JSON = dict[str, Any]
 
 _INTEGERS = ("tailLines", "limitBytes", "sinceSeconds")
-_CONTAINER_LISTS = ("containers", "initContainers", "ephemeralContainers")
+_CONTAINER_LISTS = ("initContainers", "containers", "ephemeralContainers")
 
 
 def log(request: ActionRequest) -> Answer:
@@ -33,6 +34,10 @@ def connect(request: ActionRequest) -> Answer:
     """exec, attach and port-forward."""
     pod = _pod(request)
     name, node = request.ctx.name, pod["spec"].get("nodeName")
+    if request.ctx.subresource == "portforward":
+        _check_ports(request)
+    else:
+        _check_container(request, pod)
     if not node:
         raise ApiError.bad_request(f"pod {name} does not have a host assigned")
     if request.ctx.store.get("nodes", "", node) is None:
@@ -77,9 +82,14 @@ def _check_container(request: ActionRequest, pod: JSON) -> None:
     if not asked and len(pod["spec"]["containers"]) > 1:
         default = (pod["metadata"].get("annotations") or {}).get("kubectl.kubernetes.io/default-container")
         if default not in names:
-            listed = " ".join(container["name"] for container in pod["spec"]["containers"])
-            message = f"a container name must be specified for pod {name}, choose one of: [{listed}]"
+            message = f"a container name must be specified for pod {name}, choose one of: [{' '.join(names)}]"
             raise ApiError.bad_request(message)
+
+
+def _check_ports(request: ActionRequest) -> None:
+    if (text := request.query.get("ports", "")) and not (text.isascii() and text.isdigit()):
+        why = f"cannot convert to []int32: strconv.ParseUint: parsing {quote(text)}: invalid syntax"
+        raise ApiError.bad_request(why)
 
 
 def _check_log_options(request: ActionRequest) -> None:
@@ -92,6 +102,12 @@ def _check_log_options(request: ActionRequest) -> None:
             values[key] = int(text)
         except ValueError:
             raise ApiError.bad_request(f'strconv.ParseInt: parsing "{text}": invalid syntax') from None
+    since = request.query.get("sinceTime")
+    if since:
+        try:
+            read_time(since)
+        except TimeError as error:
+            raise ApiError.bad_request(str(error)) from None
     errors = []
     if values.get("tailLines", 0) < 0:
         errors.append(FieldError.invalid("tailLines", values["tailLines"], "must be greater than or equal to 0"))
@@ -99,7 +115,9 @@ def _check_log_options(request: ActionRequest) -> None:
         errors.append(FieldError.invalid("limitBytes", values["limitBytes"], "must be greater than 0"))
     if values.get("sinceSeconds", 1) < 1:
         errors.append(FieldError.invalid("sinceSeconds", values["sinceSeconds"], "must be greater than 0"))
-    if request.query.get("sinceTime") and "sinceSeconds" in values:
-        errors.append(FieldError.forbidden("", "at most one of `sinceTime` or `sinceSeconds` may be specified"))
+    if since and "sinceSeconds" in values:
+        errors.append(FieldError.forbidden("[]", "at most one of `sinceTime` or `sinceSeconds` may be specified"))
+    if request.query.get("stream"):  # needs the feature gate PodLogsQuerySplitStreams
+        errors.append(FieldError.forbidden("stream", "may not be specified"))
     if errors:
         raise ApiError.invalid("PodLogOptions", request.ctx.name, errors)

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..internal_json import differences
 from ..metadata import Errors
 from ..status import FieldError
 from ..strategy import USERS_METADATA, keep
@@ -42,6 +43,7 @@ def validate_debugging(new: JSON, old: JSON) -> Errors:
             why = f'existing ephemeral containers "{name}" may not be removed\n'
             errors.append(FieldError.forbidden(path, why))
         elif not same(now[name], container):
-            why = f'existing ephemeral containers "{name}" may not be changed\n'
+            changed = differences("core/v1.EphemeralContainer", container, now[name])
+            why = f'existing ephemeral containers "{name}" may not be changed\n{changed}'
             errors.append(FieldError.forbidden(path, why))
     return errors

@@ -7,12 +7,15 @@ from __future__ import annotations
 from typing import Any
 
 from ..metadata import Errors, immutable, problems
-from ..names import dns_subdomain, ip_address, qualified_name
+from ..names import dns_label, dns_subdomain, ip_address, qualified_name
 from ..status import FieldError
 from ..strategy import keep
 
 JSON = dict[str, Any]
 
+_MAPPED = ("containerName", "resourceName", "requestName")
+_HEALTH = ("Healthy", "Unhealthy", "Unknown")
+_MAX_ID = (1 << 31) - 1
 _SYSTEM_CONDITIONS = ("PodScheduled", "Ready", "Initialized")
 
 
@@ -66,6 +69,8 @@ def validate_status(status: JSON, old: JSON) -> Errors:
             errors += _validate_restarts(status.get(key) or (), before[key], spec, containers, f"status.{key}")
     if status.get("resourceClaimStatuses"):
         errors += _validate_claim_statuses(status["resourceClaimStatuses"], spec)
+    if (extended := status.get("extendedResourceClaimStatus")) is not None:
+        errors += _validate_extended_claim(extended, spec)
     hosts = status.get("hostIPs")
     if hosts and hosts[0].get("ip", "") != status.get("hostIP", ""):
         why = "must be equal to `hostIP`"
@@ -73,6 +78,12 @@ def validate_status(status: JSON, old: JSON) -> Errors:
     for key in ("podIPs", "hostIPs"):
         if status.get(key) and status[key] != before.get(key):
             errors += _validate_addresses(status[key], f"status.{key}")
+    for key in ("containerStatuses", "initContainerStatuses", "ephemeralContainerStatuses"):
+        for index, container in enumerate(status.get(key) or ()):
+            errors += _validate_user(container.get("user"), spec, f"status.{key}[{index}].user.linux")
+    for key, containers in (("containerStatuses", "containers"), ("initContainerStatuses", "initContainers")):
+        for index, container in enumerate(status.get(key) or ()):
+            errors += _validate_allocated(container, spec.get(containers) or (), f"status.{key}[{index}]")
     return errors
 
 
@@ -120,6 +131,98 @@ def _validate_claim_statuses(statuses: list[JSON], spec: JSON) -> Errors:
     return errors
 
 
+def _validate_extended_claim(status: JSON, spec: JSON) -> Errors:
+    """The claim that was made for a pod's extended resources (`validatePodExtendedResourceClaimStatus`)."""
+    path = "status.extendedResourceClaimStatus"
+    requests = {
+        each.get("name", ""): (each.get("resources") or {}).get("requests") or {}
+        for key in ("initContainers", "containers")
+        for each in spec.get(key) or ()
+    }
+    errors: Errors = []
+    mappings = status.get("requestMappings") or []
+    if not mappings:
+        errors.append(FieldError.required(f"{path}.requestMappings", "at least one request mapping is required"))
+    seen: list[tuple[str, ...]] = []
+    for index, mapping in enumerate(mappings):
+        where = f"{path}.requestMappings[{index}]"
+        container, resource, request = key = tuple(mapping.get(field, "") for field in _MAPPED)
+        if container not in requests:
+            why = "must match the name of an entry in spec.initContainers.name or spec.containers.name"
+            errors.append(FieldError.invalid(f"{where}.containerName", container, why))
+        elif resource not in requests[container]:
+            why = (
+                "must match the extended resource name of an entry in spec.initContainers.resources.requests or "
+                "spec.containers.resources.requests"
+            )
+            errors.append(FieldError.invalid(f"{where}.resourceName", resource, why))
+        errors += problems(f"{path}.requestName", request, dns_label(request))
+        if key in seen:
+            errors += [
+                FieldError.duplicate(f"{where}.{field}", value) for field, value in zip(_MAPPED, key, strict=True)
+            ]
+        seen.append(key)
+    name = status.get("resourceClaimName", "")
+    if not name:
+        return [*errors, FieldError.required(f"{path}.resourceClaimName")]
+    return [*errors, *problems(f"{path}.resourceClaimName", name, dns_subdomain(name))]
+
+
+def _validate_user(user: JSON | None, spec: JSON, path: str) -> Errors:
+    """As whom a container runs, as its node tells."""
+    linux = (user or {}).get("linux")
+    if linux is None:
+        return []
+    if (spec.get("os") or {}).get("name") == "windows":
+        return [FieldError.forbidden(path, "cannot be set for a windows pod")]
+    ids = [(key, linux.get(key, 0)) for key in ("uid", "gid")]
+    ids += [
+        (f"supplementalGroups[{index}]", group) for index, group in enumerate(linux.get("supplementalGroups") or ())
+    ]
+    return [
+        FieldError.invalid(f"{path}.{key}", value, f"must be between 0 and {_MAX_ID}, inclusive")
+        for key, value in ids
+        if not 0 <= value <= _MAX_ID
+    ]
+
+
+def _validate_allocated(status: JSON, containers: Any, path: str) -> Errors:
+    """How the devices of a container are (`validateContainerStatusAllocatedResourcesStatus`)."""
+    errors: Errors = []
+    found = next((each for each in containers if each.get("name") == status.get("name")), None)
+    for index, allocated in enumerate(status.get("allocatedResourcesStatus") or ()):
+        where, name = f"{path}.allocatedResourcesStatus[{index}]", allocated.get("name", "")
+        if found is not None:
+            errors += _validate_allocated_name(name, found.get("resources") or {}, f"{where}.name")
+        seen: set[str] = set()
+        for at, resource in enumerate(allocated.get("resources") or ()):
+            item, identity = f"{where}.resources[{at}]", resource.get("resourceID", "")
+            if resource.get("health", "") not in _HEALTH:
+                errors.append(FieldError.not_supported(f"{item}.health", resource.get("health", ""), _HEALTH))
+            if identity in seen:
+                errors.append(FieldError.duplicate(f"{item}.resourceID", identity))
+            seen.add(identity)
+    return errors
+
+
+def _validate_allocated_name(name: str, resources: JSON, path: str) -> Errors:
+    if not name.startswith("claim:"):
+        if name in (resources.get("requests") or {}):
+            return []
+        return [FieldError.invalid(path, name, "must match one of the container's resource requests")]
+    claims = [
+        f"claim:{claim.get('name', '')}" + (f"/{claim['request']}" if claim.get("request") else "")
+        for claim in resources.get("claims") or ()
+    ]
+    if name in claims:
+        return []
+    why = (
+        "must match one of the container's resource claims in a format 'claim:<claimName>/<request>' or "
+        "'claim:<claimName>' if request is empty"
+    )
+    return [FieldError.invalid(path, name, why)]
+
+
 def _validate_addresses(addresses: list[JSON], path: str) -> Errors:
     errors: Errors = []
     for index, each in enumerate(addresses):
@@ -131,5 +234,5 @@ def _validate_addresses(addresses: list[JSON], path: str) -> Errors:
         and (len(addresses) > 2 or (":" in addresses[0]["ip"]) == (":" in addresses[1]["ip"]))
     ):
         why = "may specify no more than one IP for each IP family"
-        errors.append(FieldError.invalid(path, [each["ip"] for each in addresses], why))
+        errors.append(FieldError.invalid(path, [{"IP": each["ip"]} for each in addresses], why))
     return errors

@@ -6,7 +6,7 @@ from functools import cache
 from typing import Any
 
 from .. import api_types
-from ..internal_json import internal
+from ..internal_json import differences, internal
 from ..metadata import Errors
 from ..quantity import Quantity
 from ..status import FieldError
@@ -53,8 +53,8 @@ def validate_spec_change(new: JSON, old: JSON, *, comparing: bool = False) -> Er
     if old.get("schedulingGates"):
         errors += _validate_narrowing(rest, old)
     if not same(rest, old):
-        changed = sorted(key for key in {*rest, *old} if not same(rest.get(key), old.get(key)))
-        why = f"pod updates may not change fields other than {_CHANGEABLE}\nchanged: {', '.join(changed)}"
+        changed = differences("core/v1.PodSpec", old, rest)
+        why = f"pod updates may not change fields other than {_CHANGEABLE}\n{changed}"
         errors.append(FieldError.forbidden("spec", why))
     return errors
 
@@ -144,7 +144,7 @@ def _validate_terms(node: JSON, before: JSON) -> Errors:
         return []
     if len(old) != len(new):
         why = "no additions/deletions to non-empty NodeSelectorTerms list are allowed"
-        return [FieldError.invalid(path, new, why)]
+        return [FieldError.invalid(path, [internal("core/v1.NodeSelectorTerm", term) for term in new] or None, why)]
     return [
         FieldError.invalid(
             f"{path}[{index}]",

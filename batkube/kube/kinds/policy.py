@@ -8,6 +8,7 @@ from ..label_selectors import validate_label_selector
 from ..metadata import Errors, immutable
 from ..status import ApiError, FieldError
 from ..strategy import Context, Strategy
+from .conditions import validate_conditions
 from .workloads import validate_counts, validate_no_more_than_all, validate_share
 
 JSON = dict[str, Any]
@@ -94,7 +95,9 @@ class DisruptionBudgets(Strategy):
 
     def validate_update(self, new: JSON, old: JSON, ctx: Context) -> Errors:
         if ctx.subresource == "status":
-            return validate_counts(new.get("status") or {}, "status")
+            status = new.get("status") or {}
+            errors = validate_conditions(status.get("conditions") or [], "status.conditions")
+            return [*errors, *validate_counts(status, "status")]
         return _validate_budget(new["spec"])
 
 

@@ -19,7 +19,7 @@ Amounts = dict[str, Quantity]
 
 QUOTAS = "resourcequotas"
 PLUGIN = "ResourceQuota"
-_ONE = Quantity(1)
+_NONE, _ONE = Quantity(0), Quantity(1)
 # Objects counted by a plain name beside `count/NAME`.
 _COUNTED = frozenset(
     (
@@ -37,14 +37,21 @@ _PLAIN = ("cpu", "memory", "ephemeral-storage")
 _MUST_SAY = frozenset(("cpu", "memory", "requests.cpu", "requests.memory", "limits.cpu", "limits.memory"))
 
 
-def charge_quotas(obj: JSON, ctx: Context) -> list[JSON]:
-    """The quotas of the namespace as they are once the new object is counted. 403 where one of them is exceeded."""
-    if not ctx.admits(PLUGIN):
+# What is counted anew when it is changed, and by which way (`Handles` of the evaluators).
+_COUNTED_ANEW = (("pods", "resize"), ("services", None), ("persistentvolumeclaims", None))
+
+
+def charge_quotas(obj: JSON, ctx: Context, old: JSON | None = None) -> list[JSON]:
+    """The quotas of the namespace as they are once the object is counted: a new one, or what it has more than `old`.
+    403 where one of them is exceeded.
+    """
+    if not ctx.admits(PLUGIN) or (old is not None and (ctx.resource.storage, ctx.subresource) not in _COUNTED_ANEW):
         return []
     quotas = list(ctx.store.list(QUOTAS, ctx.namespace))
     if not quotas:
         return []
     usage = _usage(obj, ctx)
+    before = {} if old is None else _usage(old, ctx)
     charged: list[JSON] = []
     for quota in quotas:
         if not _in_scope(quota, obj, ctx):
@@ -60,7 +67,9 @@ def charge_quotas(obj: JSON, ctx: Context) -> list[JSON]:
         if unknown:
             listed = ", ".join(sorted(counted))
             _refuse(obj, ctx, f"status unknown for quota: {name}, resources: {listed}")
-        asked = {resource: usage[resource] for resource in counted if resource in usage and usage[resource].value}
+        then = before if old is not None and _in_scope(quota, old, ctx) else {}
+        asked = {resource: usage[resource] - then.get(resource, _NONE) for resource in counted if resource in usage}
+        asked = {resource: amount for resource, amount in asked.items() if amount.value > 0}
         if not asked:
             continue
         after = {resource: used[resource] + asked[resource] for resource in asked}

@@ -15,7 +15,7 @@ from typing import Any
 
 import orjson
 
-from ..status import ApiError, FieldError
+from ..status import ApiError, FieldError, quote
 from ..strategy import ActionRequest, Answer, Context, Reader, Strategy
 from ..users import AUTHENTICATED, User
 
@@ -25,6 +25,8 @@ SERVICE_ACCOUNTS = "serviceaccounts"
 _ISSUER = "https://kubernetes.default.svc"
 _LEAST, _MOST, _DEFAULT = 600, 1 << 32, 3600  # seconds
 _HEADER: JSON = {"alg": "HS256", "typ": "JWT"}
+_TOKEN_REQUEST = "TokenRequest.authentication.k8s.io"
+_BOUND = {"Pod": "pods", "Node": "nodes", "Secret": "secrets"}
 _TIME = "%Y-%m-%dT%H:%M:%SZ"
 
 
@@ -55,6 +57,10 @@ def request_token(request: ActionRequest) -> Answer:
     if account is None:
         raise ApiError.not_found(SERVICE_ACCOUNTS, ctx.name)
     body = request.body or {}
+    given = body.get("metadata") or {}
+    if given.get("name") and given["name"] != ctx.name:
+        why = "must match the service account name if specified"
+        raise ApiError.invalid(_TOKEN_REQUEST, ctx.name, [FieldError.invalid("metadata.name", given["name"], why)])
     spec = dict(body.get("spec") or {})
     seconds = spec.get("expirationSeconds")
     spec["expirationSeconds"] = seconds = _DEFAULT if seconds is None else seconds
@@ -66,7 +72,8 @@ def request_token(request: ActionRequest) -> Answer:
         why = "may not specify a duration larger than 2^32 seconds"
         errors.append(FieldError.invalid("spec.expirationSeconds", seconds, why))
     if errors:
-        raise ApiError.invalid("TokenRequest.authentication.k8s.io", "", errors)
+        raise ApiError.invalid(_TOKEN_REQUEST, "", errors)
+    bound = _bound_object(spec.get("boundObjectRef"), ctx)
     spec["audiences"] = spec.get("audiences") or [_ISSUER]
     issued = calendar.timegm(time.strptime(ctx.now, _TIME))
     claims = {
@@ -77,6 +84,7 @@ def request_token(request: ActionRequest) -> Answer:
         "kubernetes.io": {
             "namespace": ctx.namespace,
             "serviceaccount": {"name": ctx.name, "uid": account["metadata"]["uid"]},
+            **bound,
         },
         "sub": f"system:serviceaccount:{ctx.namespace}:{ctx.name}",
     }
@@ -84,11 +92,42 @@ def request_token(request: ActionRequest) -> Answer:
     answer = {
         "kind": "TokenRequest",
         "apiVersion": "authentication.k8s.io/v1",
-        "metadata": {"name": ctx.name, "namespace": ctx.namespace, "creationTimestamp": ctx.now},
-        "spec": spec,
+        "metadata": {
+            **given,
+            "name": ctx.name,
+            "namespace": ctx.namespace,
+            "uid": account["metadata"]["uid"],
+            "creationTimestamp": ctx.now,
+        },
+        "spec": {"boundObjectRef": None, **spec},
         "status": {"token": _token(claims, request.access.token_key), "expirationTimestamp": expires},
     }
     return Answer(201, answer)
+
+
+def _bound_object(reference: JSON | None, ctx: Context) -> JSON:
+    """What a token says of the object that it lives no longer than: a pod of the account, a node or a secret."""
+    if reference is None:
+        return {}
+    kind, api_version, name = (reference.get(key) or "" for key in ("kind", "apiVersion", "name"))
+    if "/" in api_version or kind not in _BOUND:
+        raise ApiError.bad_request(f"cannot bind token to object of type {api_version}, Kind={kind}")
+    found = ctx.store.get(_BOUND[kind], "" if kind == "Node" else ctx.namespace, name)
+    if found is None:
+        raise ApiError.not_found(_BOUND[kind], name)
+    if kind == "Pod" and found["spec"].get("serviceAccountName", "") != ctx.name:
+        why = (
+            f"cannot bind token for serviceaccount {quote(ctx.name)} to pod running with different serviceaccount name."
+        )
+        raise ApiError.bad_request(why)
+    uid = reference.get("uid")
+    if uid and uid != found["metadata"]["uid"]:
+        why = (
+            f"the UID in the bound object reference ({uid}) does not match the UID in record. "
+            "The object might have been deleted and then recreated"
+        )
+        raise ApiError.conflict(kind, name, why)
+    return {kind.lower(): {"name": name, "uid": found["metadata"]["uid"]}}
 
 
 def _token(claims: JSON, key: bytes) -> str:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import copy
 from typing import Any
 
+from ..internal_json import differences
 from ..label_selectors import validate_label_selector
 from ..metadata import Errors, immutable, problems
 from ..names import dns_label, dns_subdomain, qualified_name
 from ..quantity import Quantity
 from ..status import FieldError
-from ..strategy import Context, Strategy
+from ..strategy import Context, Strategy, keep
 from . import resource_lists
 from .storage_classes import default_class
 from .volume_specs import VOLUME_MODES, validate_access_modes, validate_storage
@@ -187,8 +188,7 @@ def _validate_change(new: JSON, old: JSON) -> Errors:
     errors: Errors = []
     spec, before = copy.deepcopy(new["spec"]), copy.deepcopy(old["spec"])
     if not before.get("volumeName"):
-        before.pop("volumeName", None)
-        spec.pop("volumeName", None)
+        keep(before, spec, "volumeName")
     noted, its = ((one["metadata"].get("annotations") or {}).get(_CLASS_ANNOTATION) for one in (old, new))
     chosen = spec.get("storageClassName")
     # A class may be named later, above all the one that an annotation names, as it was in beta.
@@ -199,12 +199,13 @@ def _validate_change(new: JSON, old: JSON) -> Errors:
         errors += immutable(f"metadata.annotations.{_CLASS_ANNOTATION}", its or "", noted or "")
     size, old_size = _size(spec), _size(before)
     if new["status"]["phase"] == "Bound":
-        for each in (spec, before):
-            (each.get("resources", {}).get("requests") or {}).pop("storage", None)
-            each.pop(_ATTRIBUTES, None)
+        asked, had = ((each.get("resources") or {}).get("requests") or {} for each in (spec, before))
+        keep(asked, had, "storage")
+        keep(spec, before, _ATTRIBUTES)
     if spec != before:
         why = (
             "spec is immutable after creation except resources.requests and volumeAttributesClassName for bound claims"
+            f"\n{differences('core/v1.PersistentVolumeClaimSpec', before, spec)}"
         )
         errors.append(FieldError.forbidden("spec", why))
     if size < old_size:

@@ -210,7 +210,10 @@ def _iscsi(source: JSON, path: str, reference: tuple[str, ...] = ("name",)) -> E
 
 def _initiator(name: str, path: str) -> Errors:
     form = _INITIATORS.get(name[:3])
-    return [] if form is not None and form.search(name) else [FieldError.invalid(path, name, "must be valid format")]
+    if form is None:
+        why = f"must be valid format starting with {', '.join([*_INITIATORS][:-1])}, or {[*_INITIATORS][-1]}"
+        return [FieldError.invalid(path, name, why)]
+    return [] if form.search(name) else [FieldError.invalid(path, name, "must be valid format")]
 
 
 def _named(reference: JSON | None, path: str, *fields: str) -> Errors:

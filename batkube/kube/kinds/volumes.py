@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from ..internal_json import differences
 from ..metadata import Errors, immutable
 from ..status import FieldError
 from ..strategy import Context, Strategy
@@ -83,7 +84,8 @@ class Volumes(Strategy):
         errors += _validate(new)
         before = old["spec"]
         if any(_immutable_part(new["spec"], before, source) != before.get(source) for source in SOURCES):
-            why = "spec.persistentvolumesource is immutable after creation"
+            changed = differences("core/v1.PersistentVolumeSource", before, new["spec"])
+            why = f"spec.persistentvolumesource is immutable after creation\n{changed}"
             errors.append(FieldError.forbidden("spec.persistentvolumesource", why))
         errors += immutable("volumeMode", new["spec"].get("volumeMode"), before.get("volumeMode"))
         affinity = before.get("nodeAffinity")

@@ -1,7 +1,7 @@
 """Makes the data files of this package again: `python -m batkube.kube.schema.generate [PART ...]`.
 
 Needs Go, whose module cache has (or fetches) the modules named in RELEASES. Parts: resources, messages,
-columns, list_types, openapi. All where none is named. The output depends on nothing but those modules.
+columns, list_types, internal, openapi. All where none is named. The output depends on nothing but those modules.
 """
 
 from __future__ import annotations
@@ -11,7 +11,14 @@ import subprocess
 import sys
 from pathlib import Path
 
-from . import generate_columns, generate_list_types, generate_messages, generate_openapi, generate_resources
+from . import (
+    generate_columns,
+    generate_internal,
+    generate_list_types,
+    generate_messages,
+    generate_openapi,
+    generate_resources,
+)
 
 RELEASES = {"1.34": "1.34.3", "1.35": "1.35.4", "1.36": "1.36.3", "1.37": "1.37.2"}
 
@@ -45,6 +52,10 @@ def list_types() -> None:
     generate_list_types.generate(module("k8s.io/kubernetes", RELEASES[EMULATED]), FOLDER / "list_types.json")
 
 
+def internal() -> None:
+    generate_internal.generate(module("k8s.io/kubernetes", RELEASES[EMULATED]), FOLDER / "internal.json")
+
+
 def openapi() -> None:
     order = [EMULATED, *(release for release in reversed(RELEASES) if release != EMULATED)]
     modules = [module("k8s.io/kubernetes", RELEASES[release]) for release in order]
@@ -56,6 +67,7 @@ PARTS = {
     "messages": messages,
     "columns": columns,
     "list_types": list_types,
+    "internal": internal,
     "openapi": openapi,
 }
 

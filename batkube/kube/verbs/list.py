@@ -154,15 +154,17 @@ def list_page(api: Api, resource: ResourceType, options: ListOptions) -> Page:
     return _page(collection, _selected(collection, current, options.scope), current, limit, options.scope)
 
 
-def parse_version(text: str) -> int | None:
-    """A resourceVersion of a query; None where there is none."""
+def parse_version(text: str, *, of_list: bool = True) -> int | None:
+    """A resourceVersion of a query; None where there is none. One that cannot be is a bad request of a list, and of one
+    object an error that the real server did not foresee.
+    """
     if not text:
         return None
     if not (text.isascii() and text.isdigit()):
         error = (
             f"resourceVersion: Invalid value: {quote(text)}: strconv.ParseUint: parsing {quote(text)}: invalid syntax"
         )
-        raise ApiError.bad_request(f"invalid resource version: {error}")
+        raise ApiError.bad_request(f"invalid resource version: {error}") if of_list else ApiError.unforeseen(error)
     return int(text)
 
 

@@ -13,6 +13,7 @@ from ..api import Api
 from ..apply.merge import DuplicateKey
 from ..conversion import to_served, to_stored
 from ..gated_fields import drop_disabled
+from ..kinds.quota_admission import QUOTAS, charge_quotas
 from ..metadata import validate_changed, validate_new, without_duplicate_owners
 from ..names import path_segment
 from ..options import PLAIN_WRITE, WriteOptions
@@ -119,6 +120,7 @@ def store_changed(
     _check_version(resource, name, metadata, current, strategy.unconditional_update)
     sent = metadata.get("managedFields")
     keep_system_fields(metadata, old["metadata"])
+    charged: list[JSON] = []
     if by_rules:
         ctx = api.context(stored_as, namespace, name, subresource, options, warnings, resource)
         drop_disabled(stored_as.storage, new, old, api.gates)
@@ -130,6 +132,7 @@ def store_changed(
         errors += strategy.validate_update(new, old, ctx)
         if errors:
             raise ApiError.invalid(stored_as.qualified_kind, name, errors)
+        charged = charge_quotas(new, ctx, old) if namespace else []
     new["kind"], new["apiVersion"] = stored_as.kind, stored_as.api_version
     if not by_rules:
         managed = old["metadata"].get("managedFields")
@@ -152,6 +155,8 @@ def store_changed(
         api.store.remove(stored_as, current.key)
         ordered = {"kind": stored_as.kind, "apiVersion": stored_as.api_version, **new}
         return Version(stored_as, current.key, ordered, current.revision)
+    for quota in charged:
+        api.store.put(api.registry.named(QUOTAS), quota)
     writer = (options.field_manager, resource.api_version, api.clock.seconds()) if subresource is None else None
     return api.store.put(stored_as, new, NOBODY if let_go else writer)
 
