@@ -74,12 +74,8 @@ def _check_preconditions(pod: JSON, binding: JSON) -> None:
     metadata = pod["metadata"]
     for what, key in (("UID", "uid"), ("ResourceVersion", "resourceVersion")):
         if binding.get(key) and binding[key] != metadata[key]:
-            why = (
-                f"StorageError: invalid object, Code: 4, Key: /registry/pods/{metadata['namespace']}/"
-                f"{metadata['name']}, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: {what} in "
-                f"precondition: {binding[key]}, {what} in object meta: {metadata[key]}"
-            )
-            raise ApiError.conflict("pods", metadata["name"], why)
+            stored = f"pods/{metadata['namespace']}/{metadata['name']}"
+            raise ApiError.other_object("pods", stored, what, binding[key], metadata[key])
 
 
 def _check_unbound(pod: JSON) -> None:

@@ -58,9 +58,8 @@ def decode(
             wanted, data, f"json: cannot unmarshal {json_type(parsed)} into Go value of type {_TYPE_META}"
         )
     obj = with_type_meta(parsed, data, wanted, api_version, resource.custom and not subresource)
-    if validation != "Ignore" and kind_type == JSON_TYPE and _keys(data) != _keys(orjson.dumps(parsed)):
-        _check_duplicates(data, wanted, api_version, validation, warnings)
-    return typed.decode(resource, obj, validation, warnings, (obj["apiVersion"], wanted))
+    twice = _duplicates(data, parsed) if validation != "Ignore" and kind_type == JSON_TYPE else []
+    return typed.decode(resource, obj, validation, warnings, (obj["apiVersion"], wanted), twice)
 
 
 def with_type_meta(parsed: JSON, data: bytes, kind: str, api_version: str, custom: bool = False) -> JSON:
@@ -134,14 +133,12 @@ def _keys(data: bytes) -> int:
     return data.count(b'":')
 
 
-def _check_duplicates(data: bytes, kind: str, api_version: str, validation: str, warnings: list[str] | None) -> None:
-    """Of a key twice in an object the last counts; a strict client is refused, others are warned."""
-    parsed = json.loads(data, object_pairs_hook=_Pairs)
-    found = [f"duplicate field {quote(path)}" for path in _paths_twice(parsed, "")]
-    if found and validation == "Strict":
-        raise typed.strict_error(kind, api_version, found)
-    if warnings is not None:
-        warnings.extend(found)
+def _duplicates(data: bytes, parsed: Any) -> list[str]:
+    """The keys that stand twice in an object, of which the last counts."""
+    if _keys(data) == _keys(orjson.dumps(parsed)):
+        return []
+    pairs = json.loads(data, object_pairs_hook=_Pairs)
+    return [f"duplicate field {quote(path)}" for path in _paths_twice(pairs, "")]
 
 
 class _Pairs(list[tuple[str, Any]]):
@@ -205,20 +202,31 @@ def _check_delete_options(options: JSON) -> None:
             raise ApiError.bad_request(f"json: cannot unmarshal {names[type(value)]} into {into}")
 
 
-def decode_patch(
-    data: bytes, is_yaml: bool, warnings: list[str] | None = None, complaint: str = "error decoding patch: "
-) -> Any:
-    """The document of a patch. 400 where it is malformed; a key that stands twice in YAML is warned of."""
-    if is_yaml:
-        try:
-            document = _first_document(data, warnings)
-        except YamlError as error:
-            raise ApiError.bad_request(f"error decoding YAML: error converting YAML to JSON: yaml: {error}") from None
-    else:
-        try:
-            document = orjson.loads(data)
-        except orjson.JSONDecodeError as error:
-            raise ApiError.bad_request(f"{complaint}{_go_problem(data) or error}") from None
+def decode_patch(data: bytes, complaint: str = "error decoding patch: ") -> tuple[Any, list[str]]:
+    """The document of a patch in JSON, and its keys that stand twice. 400 where it is malformed."""
+    try:
+        document = orjson.loads(data)
+    except orjson.JSONDecodeError as error:
+        raise ApiError.bad_request(f"{complaint}{_go_problem(data) or error}") from None
+    _check_extent(document, data)
+    return document, _duplicates(data, document)
+
+
+def decode_apply(data: bytes, validation: str, warnings: list[str] | None) -> Any:
+    """What is applied, in YAML. 400 where it is malformed. A key that stands twice is refused, warned of or ignored, as
+    the request's fieldValidation has it.
+    """
+    twice: list[str] = []
+    try:
+        document = _first_document(data, twice)
+    except YamlError as error:
+        raise ApiError.bad_request(f"error decoding YAML: error converting YAML to JSON: yaml: {error}") from None
+    if twice and validation == "Strict":
+        lines = "".join(f"\n  {each}" for each in twice)
+        why = f"error converting YAML to JSON: yaml: unmarshal errors:{lines}"
+        raise ApiError.bad_request(f"error strict decoding YAML: {why}")
+    if warnings is not None and validation == "Warn":
+        warnings.extend(twice)
     _check_extent(document, data)
     return document
 

@@ -12,6 +12,7 @@ from . import bodies, typed
 from .answers import Answer, answer_bytes, answer_object, answer_text
 from .api import Api
 from .forms import Form, ListMeta, metadata_form, object_form
+from .metadata import check_namespace
 from .negotiation import Accepted, negotiate, stream_type
 from .options import DeleteOptions, Query, WriteOptions
 from .protobuf.forms import protobuf_form, protobuf_metadata_form
@@ -23,10 +24,11 @@ from .strategy import ActionRequest
 from .tables import table_form
 from .users import ADMIN, User
 from .verbs import ownership
-from .verbs.create import check_namespace, create
+from .verbs.apply import check_applied
+from .verbs.create import create
 from .verbs.delete import delete, delete_collection
 from .verbs.list import ListOptions, list_page, parse_version
-from .verbs.patch import Patch, apply_patch, patch, unfit_patch
+from .verbs.patch import APPLY_PATCH, Patch, apply_patch, patch, patch_type, unfit_patch
 from .verbs.update import modify, update
 from .verbs.watch import watch
 from .watch import Watcher
@@ -235,8 +237,9 @@ def _update(api: Api, request: Request) -> Answer:
 def _patch(api: Api, request: Request) -> Answer:
     target = request.target
     request.accepted()
-    change = Patch.of(request.body, request.content_type, target.resource, request.warnings)
-    options = request.write_options("PatchOptions", change.is_apply)
+    kind = patch_type(request.content_type, target.resource)
+    options = request.write_options("PatchOptions", kind == APPLY_PATCH)
+    change = Patch.of(request.body, kind, options.field_validation, request.warnings)
     version, created = patch(
         api,
         target.resource,
@@ -298,14 +301,18 @@ def _action(api: Api, request: Request, subresource: str) -> Answer:
     change: Callable[[JSON], JSON] | None = None
     applied: JSON | None = None  # to a scale: no other action takes one
     if request.method == "PATCH":
-        sent = Patch.of(request.body, request.content_type, resource, request.warnings)
-        options = request.write_options(kind, sent.is_apply)
+        type_of_patch = patch_type(request.content_type, resource)
+        options = request.write_options(kind, type_of_patch == APPLY_PATCH)
+        sent = Patch.of(request.body, type_of_patch, options.field_validation, request.warnings)
         if sent.is_apply and isinstance(sent.document, dict):
             applied = sent.document
 
         part = (resource.api_version_of(subresource), resource.kind_of(subresource))
 
         def change(obj: JSON) -> JSON:
+            if applied is not None and part[1] == "Scale":
+                check_applied(resource.of_subresource(subresource), applied)
+                scaled(applied)  # a conflict comes before what is wrong
             changed = apply_patch(sent, obj, resource)
             try:
                 return typed.decode(resource, changed, kind=part)
@@ -324,13 +331,13 @@ def _action(api: Api, request: Request, subresource: str) -> Answer:
         resource, subresource = api.registry.named("pods"), "binding"
         name = ((body or {}).get("metadata") or {}).get("name") or ""
 
+    def scaled(applied: JSON) -> list[JSON]:
+        current = api.stored(resource, target.namespace, name)
+        replicas = (applied.get("spec") or {}).get("replicas") or 0
+        return ownership.after_scaling(api, resource, current, replicas, options.field_manager, options.force)
+
     def change_object(how: Callable[[JSON], None]) -> JSON:
-        managed = None
-        if applied is not None and not resource.custom:
-            current = api.stored(resource, target.namespace, name)
-            replicas = (applied.get("spec") or {}).get("replicas") or 0
-            manager = options.field_manager
-            managed = ownership.after_scaling(api, resource, current, replicas, manager, options.force)
+        managed = scaled(applied) if applied is not None and not resource.custom else None
         version = modify(
             api, resource, target.namespace, name, how, options, subresource, request.warnings, managed=managed
         )

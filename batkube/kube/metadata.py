@@ -10,7 +10,7 @@ from typing import Any
 
 from .internal_json import internal
 from .names import NameRule, dns_label, dns_subdomain, http_path, label_value, path_segment, qualified_name
-from .status import FieldError
+from .status import ApiError, FieldError
 
 JSON = dict[str, Any]
 Errors = list[FieldError]
@@ -38,6 +38,17 @@ _DUPLICATE_OWNERS = (
     "such requests as early as 1.24; please fix your requests; duplicate UID(s) observed: "
 )
 _UNQUALIFIED = "name is neither a standard finalizer name nor is it fully qualified"
+
+
+def check_namespace(metadata: JSON, namespace: str) -> None:
+    """An object in a request to a namespace says that namespace or none; what it says elsewhere does not matter."""
+    if not namespace:
+        metadata.pop("namespace", None)
+        return
+    given = metadata.get("namespace") or namespace
+    if given != namespace:
+        what = "the namespace of the provided object does not match the namespace sent on the request"
+        raise ApiError.bad_request(what)
 
 
 def validate_new(

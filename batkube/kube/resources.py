@@ -22,6 +22,17 @@ from .schema import read_json
 JSON = dict[str, Any]
 
 
+# Where etcd has kinds that are not under their plural, or under their group (`storage.DefaultStorageFactory`).
+_FOLDERS = {
+    "endpoints": "services/endpoints",
+    "ingresses.networking.k8s.io": "ingress",
+    "nodes": "minions",
+    "replicationcontrollers": "controllers",
+    "services": "services/specs",
+}
+_GROUP_FOLDERS = ("apiextensions.k8s.io", "apiregistration.k8s.io")
+
+
 @dataclass(frozen=True, slots=True)
 class Subresource:
     """A path below an object: `status`, `scale`, `binding`. `group` and `version` are "" where they are those
@@ -99,6 +110,13 @@ class ResourceType:
         if found is None or not found.version:
             return self.api_version
         return f"{found.group}/{found.version}" if found.group else found.version
+
+    def storage_key(self, namespace: str, name: str) -> str:
+        """Where the real server's storage has an object of the resource, as conflicts tell: `pods/NAMESPACE/NAME`."""
+        folder = _FOLDERS.get(self.storage, self.plural)
+        if self.custom or self.group in _GROUP_FOLDERS:
+            folder = f"{self.group}/{folder}"
+        return "/".join(part for part in (folder, namespace, name) if part)
 
     def of_subresource(self, name: str) -> ResourceType:
         """The type of the objects that a subresource takes and answers."""

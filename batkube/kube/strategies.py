@@ -26,7 +26,7 @@ from .kinds.events import Events
 from .kinds.eviction import evict
 from .kinds.ingresses import IngressClasses, Ingresses
 from .kinds.jobs import Jobs
-from .kinds.leases import Leases
+from .kinds.leases import LeaseCandidates, Leases
 from .kinds.limit_ranges import LimitRanges
 from .kinds.namespaces import Namespaces, finalize
 from .kinds.network import NetworkPolicies
@@ -53,7 +53,7 @@ from .kinds.volume_claims import VolumeClaims
 from .kinds.volumes import Volumes
 from .kinds.webhooks import WebhookConfigurations
 from .kinds.workloads import Deployments, ReplicaSets
-from .strategy import Action, Guarded, GuardedGeneric, Strategy
+from .strategy import Action, Guarded, Strategy
 
 STRATEGIES: Mapping[str, Strategy] = {
     "certificatesigningrequests.certificates.k8s.io": CertificateSigningRequests(),
@@ -76,7 +76,7 @@ STRATEGIES: Mapping[str, Strategy] = {
     "ingressclasses.networking.k8s.io": IngressClasses(),
     "ingresses.networking.k8s.io": Ingresses(),
     "jobs.batch": Jobs(),
-    "leasecandidates.coordination.k8s.io": GuardedGeneric(),
+    "leasecandidates.coordination.k8s.io": LeaseCandidates(),
     "leases.coordination.k8s.io": Leases(),
     "limitranges": LimitRanges(),
     "mutatingadmissionpolicies.admissionregistration.k8s.io": AdmissionPolicies(),

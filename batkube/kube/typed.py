@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import base64
 import binascii
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
@@ -72,16 +72,20 @@ def decode(
     validation: str = "Ignore",
     warnings: list[str] | None = None,
     kind: tuple[str, str] | None = None,
+    doubts: Sequence[str] = (),
+    patched: bool = False,
 ) -> JSON:
     """The object as the server understands it. Custom resources are returned as they are.
 
     `validation` is the request's fieldValidation: unknown fields are dropped in silence (Ignore), with a
     warning (Warn), or refused (Strict). 400 where a value does not fit its field. `kind` (API version and kind)
-    if the object is none of the resource's own, as a Binding is none of pods'.
+    if the object is none of the resource's own, as a Binding is none of pods'. `doubts` are told with the unknown
+    fields: what else a strict client is refused. `patched`: a patch made the object, which puts keys in order.
     """
     api_version, name = kind or (resource.api_version, resource.kind)
     type_name = api_types.type_of(api_version, name)
     if resource.custom and kind in (None, (resource.api_version, resource.kind)):
+        _tell(name, api_version, list(doubts), validation, warnings)
         return _custom(resource, obj)
     if type_name is None:
         return obj
@@ -91,13 +95,22 @@ def decode(
     except _Mismatch as mismatch:
         version = quote(api_version.rpartition("/")[2])
         raise ApiError.bad_request(f"{name} in version {version} cannot be handled as a {name}: {mismatch}") from None
-    if notes.unknown and validation != "Ignore":
-        found = [f"unknown field {quote(path)}" for path in notes.unknown]
-        if validation == "Strict":
-            raise strict_error(name, api_version, found)
-        if warnings is not None:
-            warnings.extend(found)
+    unknown = sorted(notes.unknown) if patched else notes.unknown
+    found = [*doubts, *(f"unknown field {quote(path)}" for path in unknown)]
+    _tell(name, api_version, found, validation, warnings)
+    if (obj.get("metadata") or {}).get("managedFields") == []:  # says more than none: ownership is let go of
+        result["metadata"]["managedFields"] = []
     return result
+
+
+def _tell(kind: str, api_version: str, found: list[str], validation: str, warnings: list[str] | None) -> None:
+    """Refuse what was found or warn of it, as the request's fieldValidation has it."""
+    if not found or validation == "Ignore":
+        return
+    if validation == "Strict":
+        raise strict_error(kind, api_version, found)
+    if warnings is not None:
+        warnings.extend(found)
 
 
 def _custom(resource: ResourceType, obj: JSON) -> JSON:

@@ -101,7 +101,8 @@ async def test_who_is_there_need_not_be_named(client: httpx.AsyncClient) -> None
     nameless = {"apiVersion": "v1", "kind": "ConfigMap", "data": {"y": "1"}}
     params = {"fieldManager": "two"}
     refused = await client.patch(f"{CONFIGMAPS}/a", json=nameless, params=params, headers=YAML)
-    assert (refused.status_code, refused.json()["message"]) == (400, "name must be provided")
+    why = "the name of the object (a based on URL) was undeterminable: name must be provided"
+    assert (refused.status_code, refused.json()["message"]) == (400, why)
     await apply(client, "one", {"x": "1"})
     answer = await client.patch(f"{CONFIGMAPS}/a", json=nameless, params=params, headers=YAML)
     assert answer.json()["data"] == {"x": "1", "y": "1"}

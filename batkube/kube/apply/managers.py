@@ -73,6 +73,17 @@ def read(managed: list[JSON]) -> list[Entry]:
     ]
 
 
+def readable(managed: list[JSON]) -> bool:
+    """Whether entries that a client sends tell who owns what."""
+    return all(
+        entry.get("operation") in (APPLY, UPDATE)
+        and entry.get("apiVersion")
+        and entry.get("fieldsType") == "FieldsV1"
+        and isinstance(entry.get("fieldsV1"), dict)
+        for entry in managed
+    )
+
+
 def write(entries: list[Entry]) -> list[JSON]:
     """A managedFields: applies first, then in order of time and name."""
     ordered = sorted(

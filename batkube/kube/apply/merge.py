@@ -118,6 +118,8 @@ def compare(its: Type, old: Any, new: Any) -> Changes:
 
 def merge(its: Type, live: Any, config: Any) -> Any:
     """`live` with what `config` says."""
+    if config is None and live and granular(its, live):
+        return live  # null says as little of its parts as an empty one
     if live is None or not granular(its, config) or not granular(its, live):
         return config
     if its.shape == FIELDS:

@@ -6,7 +6,7 @@ from typing import Any
 
 from ..metadata import Errors
 from ..status import FieldError
-from ..strategy import Context, Strategy
+from ..strategy import Context, GuardedGeneric, Strategy
 
 JSON = dict[str, Any]
 
@@ -30,6 +30,12 @@ class Leases(Strategy):
 
     def validate_update(self, new: JSON, old: JSON, ctx: Context) -> Errors:
         return super().validate_update(new, old, ctx) + _validate_spec(new.get("spec") or {})
+
+
+class LeaseCandidates(GuardedGeneric):
+    """Who would lead, if asked. PUT creates them as it does leases."""
+
+    create_on_update = True
 
 
 def _drop_coordinated(spec: JSON, old: JSON) -> None:

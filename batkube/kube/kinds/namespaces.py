@@ -29,6 +29,7 @@ class Namespaces(Strategy):
 
     selectable_fields = frozenset(("name", "status.phase"))
     counts_generation = False
+    answers_deleted_object = True
     name_rule = staticmethod(dns_label)
 
     def prepare_create(self, obj: JSON, ctx: Context) -> None:

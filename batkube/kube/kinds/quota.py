@@ -52,6 +52,7 @@ _OPERATORS = ("In", "NotIn", "Exists", "DoesNotExist")
 class ResourceQuotas(Strategy):
     """How much a namespace may have. The scopes are immutable."""
 
+    answers_deleted_object = True
     counts_generation = False
 
     def prepare_create(self, obj: JSON, ctx: Context) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..metadata import check_namespace
 from ..status import ApiError, FieldError
 from ..strategy import ActionRequest, Answer
 
@@ -24,8 +25,15 @@ def scale(request: ActionRequest) -> Answer:
     metadata = sent.get("metadata") or {}
     name = metadata.get("name") or ""
     if name != ctx.name:
-        why = f"the name of the object ({name}) does not match the name on the URL ({ctx.name})"
-        raise ApiError.bad_request(why)
+        raise ApiError.bad_request(
+            f"the name of the object ({name}) does not match the name on the URL ({ctx.name})"
+            if name
+            else f"the name of the object ({ctx.name} based on URL) was undeterminable: name must be provided"
+        )
+    check_namespace(metadata, ctx.namespace)
+    if request.verb == "update" and metadata.get("uid") not in (None, "", current["metadata"]["uid"]):
+        stored, uid = ctx.resource.storage_key(ctx.namespace, ctx.name), current["metadata"]["uid"]
+        raise ApiError.other_object(ctx.resource.qualified, stored, "UID", metadata["uid"], uid)
     replicas = (sent.get("spec") or {}).get("replicas") or 0
     if replicas < 0:
         negative = FieldError.invalid("spec.replicas", replicas, "must be greater than or equal to 0")

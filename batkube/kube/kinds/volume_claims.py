@@ -37,6 +37,7 @@ _CLASS_ANNOTATION = "volume.beta.kubernetes.io/storage-class"
 class VolumeClaims(Strategy):
     """Claims. Of the spec only the volume is set later, and the size of a bound claim grows."""
 
+    answers_deleted_object = True
     revalidates_metadata = True
     counts_generation = False
 

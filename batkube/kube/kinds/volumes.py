@@ -58,6 +58,7 @@ _DEAD_SOURCES = {
 class Volumes(Strategy):
     """Volumes. One that is deleted waits for its finalizer, which somebody takes away when no claim has it."""
 
+    answers_deleted_object = True
     revalidates_metadata = True
     selectable_fields = frozenset(("name",))
     counts_generation = False

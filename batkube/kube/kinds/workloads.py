@@ -11,7 +11,7 @@ from ..internal_json import internal
 from ..label_selectors import validate_label_selector
 from ..metadata import Errors, immutable
 from ..status import FieldError
-from ..strategy import Context, Strategy
+from ..strategy import Context, Strategy, keep
 from .pod_defaults import default_pod_template
 from .pod_templates import validate_lasting_template, validate_selected, warn_of_name, warn_of_template
 from .scheduling_validation import may_compare
@@ -148,6 +148,8 @@ class Deployments(Workload):
         if ctx.subresource is None and new["metadata"].get("annotations") != old["metadata"].get("annotations"):
             # Annotations of a deployment are copied to its replica sets: they count as its spec.
             new["metadata"]["generation"] = old["metadata"].get("generation", 0) + 1
+        if ctx.subresource == "status":
+            keep(new["metadata"], old["metadata"], "labels")
 
     def validate_spec(self, spec: JSON, comparing: bool) -> Errors:
         errors = super().validate_spec(spec, comparing)

@@ -13,7 +13,7 @@ from typing import Any
 import orjson
 
 from ..go_json import json_type
-from ..status import ApiError
+from ..status import ApiError, quote
 
 JSON = dict[str, Any]
 
@@ -28,6 +28,33 @@ class _Failed(Exception):
     """An operation that cannot be applied: the whole patch is refused."""
 
 
+def check_operations(patch: Any) -> list[str]:
+    """400 where a patch is no list of operations. What is doubtful in them: unknown fields. (Clients that want unknown
+    fields to be ignored are spared this.)
+    """
+    if patch is None:
+        return []
+    if not isinstance(patch, list):
+        raise _not_a_patch(patch, "Go value of type []handlers.jsonPatchOp")
+    doubts = []
+    for index, operation in enumerate(patch):
+        if operation is None:
+            continue
+        if not isinstance(operation, dict):
+            raise _not_a_patch(operation, "Go value of type handlers.jsonPatchOp")
+        for key, value in operation.items():
+            if key in ("op", "path", "from"):
+                if value is not None and not isinstance(value, str):
+                    raise _not_a_patch(value, f"Go struct field jsonPatchOp.{key} of type string")
+            elif key != "value":
+                doubts.append(f"unknown field {quote(f'[{index}].{key}')}")
+    return doubts
+
+
+def _not_a_patch(value: Any, into: str) -> ApiError:
+    return ApiError.bad_request(f"error decoding patch: json: cannot unmarshal {json_type(value)} into {into}")
+
+
 def apply(obj: JSON, patch: Any) -> JSON:
     """The object after the operations of the patch; `obj` is not changed.
 
@@ -36,19 +63,20 @@ def apply(obj: JSON, patch: Any) -> JSON:
     """
     if patch is None:
         return obj
-    if not isinstance(patch, list) or not all(isinstance(operation, dict) for operation in patch):
-        wrong, into = patch, "[]handlers.jsonPatchOp"
+    if not isinstance(patch, list) or not all(isinstance(operation, dict | None) for operation in patch):
+        wrong, into = patch, "jsonpatch.Patch"
         if isinstance(patch, list):
-            wrong, into = next(each for each in patch if not isinstance(each, dict)), "handlers.jsonPatchOp"
-        why = f"json: cannot unmarshal {json_type(wrong)} into Go value of type {into}"
-        raise ApiError.bad_request(f"error decoding patch: {why}")
+            wrong, into = next(each for each in patch if not isinstance(each, dict | None)), "jsonpatch.Operation"
+        raise ApiError.bad_request(f"json: cannot unmarshal {json_type(wrong)} into Go value of type {into}")
     if len(patch) > MAX_OPERATIONS:
-        message = f"The allowed maximum operations in a JSON patch is {MAX_OPERATIONS}, got {len(patch)}"
-        raise ApiError(413, "RequestEntityTooLarge", message)
+        most = f"The allowed maximum operations in a JSON patch is {MAX_OPERATIONS}, got {len(patch)}"
+        raise ApiError(413, "RequestEntityTooLarge", f"Request entity too large: {most}")
     document: Any = obj
     copied = 0
     for operation in patch:
         try:
+            if operation is None:
+                raise _Failed
             if operation.get("op") == "copy":
                 copied += _size(_get(*_holder(document, _pointer(operation, "from"))))
                 if copied > MAX_COPIED:

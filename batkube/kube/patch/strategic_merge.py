@@ -72,7 +72,7 @@ def merge(original: JSON | None, patch: JSON, type_name: str | None) -> JSON:
     for key, order in patch.items():
         if key.startswith(_ORDER):
             done.add(key)
-            done.add(_order(merged, patch, key[len(_ORDER) :], order, fields))
+            done.add(_order(merged, patch, key[len(_ORDER) :], order, type_name))
     for key, value in patch.items():
         if key in done:
             continue
@@ -127,7 +127,7 @@ def _retain(merged: JSON, patch: JSON, retained: Any) -> None:
 # -- lists
 
 
-def _order(merged: JSON, patch: JSON, name: str, order: Any, fields: Mapping[str, _Merge]) -> str:
+def _order(merged: JSON, patch: JSON, name: str, order: Any, type_name: str | None) -> str:
     """Merge and order the list of that name; returns the name if that list of the patch is done."""
     if not isinstance(order, list):
         raise ApiError.unforeseen(f"expected a list in {_ORDER}{name}, but received {as_go(order)}")
@@ -135,8 +135,10 @@ def _order(merged: JSON, patch: JSON, name: str, order: Any, fields: Mapping[str
     for where, value in ((merged, found), (patch, given)):
         if name in where and not isinstance(value, list):
             raise ApiError.unforeseen(f"expected a []interface {{}}, but received a {as_go(value)}")
-    if name not in fields and (name in patch or name in merged):
-        raise ApiError.unforeseen(f'unable to find api field for the json field "{name}"')
+    fields = _fields(type_name)
+    if name not in fields and (type_name is not None or name in patch or name in merged):
+        struct = f" in struct {type_name.rpartition('.')[2]}" if type_name is not None else ""
+        raise ApiError.unforeseen(f'unable to find api field{struct} for the json field "{name}"')
     how = fields.get(name, _PLAIN)
     _check_order(given or [], order, how.key)
     if found is None and given is None:
@@ -149,9 +151,19 @@ def _order(merged: JSON, patch: JSON, name: str, order: Any, fields: Mapping[str
         _, items = _without_directives(given)
     else:
         items = _merged_list(found, given, how) if how.strategy == "merge" else given
+    _check_keys(order, how.key)
     patched, others = _partition(items or [], order, how.key)
     merged[name] = _interleaved(patched, others, order, _left_behind(found or [], given or [], how.key), how.key)
     return name
+
+
+def _check_keys(order: Items, key: str) -> None:
+    """An order of maps names each by its merge key."""
+    for index, item in enumerate(order if key else ()):
+        if not isinstance(item, dict):
+            raise ApiError.unforeseen(f"value for key {index} is not a map")
+        if key not in item:
+            raise _no_merge_key(item, key)
 
 
 def _left_behind(found: Items, given: Items, key: str) -> Items:
@@ -189,11 +201,11 @@ def _check_order(given: Items, order: Items, key: str) -> None:
 def _merged_list(original: Items, patch: Items, how: _Merge) -> Items:
     if not original and not patch:
         return original
-    kinds = {type(item) for item in (*original, *patch)}
-    if list in kinds:
+    kinds = {type(item): None for item in (*original, *patch)}
+    if next(iter(kinds)) is list:
         raise ApiError.unprocessable("lists of lists are not supported")
     if len(kinds) > 1:
-        raise ApiError.unforeseen("list element types are not identical")
+        raise ApiError.unforeseen(f"list element types are not identical: {as_go([original, patch])}")
     if dict not in kinds:
         items: Items = list(dict.fromkeys([*original, *patch]))
         order = patch

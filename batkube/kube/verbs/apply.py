@@ -8,17 +8,19 @@ from .. import api_types, typed
 from ..api import Api
 from ..apply import fields as paths
 from ..apply import kubectl, managers
+from ..apply.fields import Fields, Path
 from ..apply.managers import APPLY, Entry
 from ..apply.merge import DuplicateKey, compare, fields_of, merge, without
 from ..apply.misfit import misfit
-from ..apply.types import Type
+from ..apply.types import Type, built_in
 from ..conversion import to_served
 from ..go_json import json_type
+from ..metadata import check_namespace
 from ..options import WriteOptions
 from ..resources import ResourceType
 from ..status import ApiError
 from ..store import Version
-from .create import admit_to_namespace, check_namespace, create
+from .create import admit_to_namespace, create
 from .ownership import entries_of, type_of
 from .update import copy_of, store_changed
 
@@ -44,11 +46,10 @@ def apply(
     if current is None and subresource is not None:
         raise ApiError.not_found(resource.qualified, name)
     version = config["metadata"].pop("resourceVersion", None)
-    if current is not None and version and version != str(current.revision):
-        raise ApiError.conflict(resource.qualified, name)
     uid = config["metadata"].pop("uid", None)
     if current is None and uid:
-        raise ApiError.conflict(resource.qualified, name, f"uid mismatch: the provided object specified uid {uid}")
+        why = f"uid mismatch: the provided object specified uid {uid}, and no existing object was found"
+        raise ApiError.conflict(resource.qualified, name, why)
     its = type_of(api, resource)
     typed_config = _typed(resource, its, config)
     _only_own_part(config, resource, subresource)
@@ -60,6 +61,7 @@ def apply(
     writer = Entry(options.field_manager, APPLY, resource.api_version, api.clock.seconds(), wanted, subresource or "")
     if current is None:
         _only_own_part(typed_config, resource, subresource)
+        typed_config = typed.decode(resource, typed_config)  # a status that is never absent is empty
         _check_name(given_name, name)
         managed = managers.write([writer])
         return create(api, resource, namespace, typed_config, options, warnings, managed), True
@@ -71,7 +73,7 @@ def apply(
     before = next((entry.fields for entry in entries if entry.same_writer(writer)), frozenset())
     others = [entry.fields for entry in entries if not entry.same_writer(writer)]
     kept = paths.prefixes(path for fields in [wanted, *others] for path in fields)
-    merged = without(its, merged, set(before - wanted), kept)
+    merged = without(its, merged, _let_go(before, wanted), kept)
     changes = compare(its, live, merged)  # as it was said: 1000m is not 1, null is not absent
     merged = typed.decode(resource, merged)
     free = kubectl.last_applied(its, live) if options.field_manager == kubectl.MANAGER else frozenset()
@@ -79,11 +81,29 @@ def apply(
     _check_name(given_name or name, name)
     if options.field_manager == kubectl.MANAGER:
         kubectl.follow(config, live, merged)
-    merged["metadata"]["resourceVersion"] = served["metadata"]["resourceVersion"]
+    merged["metadata"]["resourceVersion"] = version or served["metadata"]["resourceVersion"]
+    if uid:
+        merged["metadata"]["uid"] = uid
     stored = store_changed(
         api, resource, current, merged, options, subresource, warnings, managed=managers.write(after)
     )
     return stored, False
+
+
+def _let_go(before: Fields, wanted: Fields) -> set[Path]:
+    """The fields that go where nobody else has them, or what is in them: those the applier wants no longer, and the
+    structs that they were in (`EnsureNamedFieldsAreMembers` of structured-merge-diff).
+    """
+    gone = before - wanted
+    structs = {path for path in paths.prefixes(gone) if path[-1].startswith("f:")}
+    return {*gone, *structs} - {("f:metadata",)}
+
+
+def check_applied(resource: ResourceType, config: JSON) -> None:
+    """What is wrong with a configuration of something else than an object: a Scale. As `apply` refuses it."""
+    name = api_types.type_of(resource.api_version, resource.kind)
+    if name is not None:
+        _typed(resource, built_in(name), _checked(resource, config))
 
 
 def _checked(resource: ResourceType, config: Any) -> JSON:
@@ -109,7 +129,7 @@ def _check_name(given: str, name: str) -> None:
         raise ApiError.bad_request(
             f"the name of the object ({given}) does not match the name on the URL ({name})"
             if given
-            else "name must be provided"
+            else f"the name of the object ({name} based on URL) was undeterminable: name must be provided"
         )
 
 

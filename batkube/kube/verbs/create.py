@@ -14,12 +14,12 @@ from ..conversion import to_stored
 from ..gated_fields import drop_disabled
 from ..kinds.limit_admission import check_limits
 from ..kinds.quota_admission import QUOTAS, charge_quotas
-from ..metadata import SYSTEM_FIELDS, validate_new, without_duplicate_owners
+from ..metadata import SYSTEM_FIELDS, check_namespace, validate_new, without_duplicate_owners
 from ..names import path_segment
 from ..options import PLAIN_WRITE, WriteOptions
 from ..resources import ResourceType
 from ..status import ApiError
-from ..store import Version
+from ..store import NOBODY, Version
 from ..strategy import Context
 from . import ownership
 
@@ -67,8 +67,8 @@ def create(
         _check_version(metadata.get("resourceVersion") or "")
     if api.store.version(resource.storage, namespace, name) is not None:
         raise ApiError.already_exists(resource.qualified, name)
-    writer = (options.field_manager, resource.api_version, ctx.now)
-    if sent is not None:
+    writer = NOBODY if ownership.owns_nothing(obj) else (options.field_manager, resource.api_version, ctx.now)
+    if sent is not None and writer != NOBODY:
         managed = ownership.after_create(api, stored_as, obj, writer, sent)
     if managed:
         obj["metadata"]["managedFields"] = managed
@@ -98,17 +98,6 @@ def _check_version(given: str) -> None:
     """
     if given.isascii() and given.isdigit() and int(given):
         raise ApiError.unforeseen("resourceVersion should not be set on objects to be created")
-
-
-def check_namespace(metadata: JSON, namespace: str) -> None:
-    """An object in a request to a namespace says that namespace or none; what it says elsewhere does not matter."""
-    if not namespace:
-        metadata.pop("namespace", None)
-        return
-    given = metadata.get("namespace") or namespace
-    if given != namespace:
-        what = "the namespace of the provided object does not match the namespace sent on the request"
-        raise ApiError.bad_request(what)
 
 
 def admit_to_namespace(api: Api, resource: ResourceType, namespace: str, name: str) -> None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import calendar
 import time
+from dataclasses import replace
 from typing import Any
 
 from ..api import Api
@@ -59,7 +60,7 @@ def delete(
     )
     if options.dry_run:
         return Version(stored_as, current.key, marked, current.revision), ends
-    version = api.store.put(stored_as, marked)
+    version = api.store.put(stored_as, marked, current.writer)
     if ends:
         return _remove(api, version), True
     return version, False
@@ -69,6 +70,8 @@ def delete_collection(
     api: Api, resource: ResourceType, options: ListOptions, how: DeleteOptions = PLAIN_DELETE
 ) -> Page:
     """Delete what a list with these options gives; returns that list, as it was before."""
+    if options.resource_version not in ("", "0") and not options.version_match:
+        options = replace(options, version_match="Exact")  # it is listed in pages, whose version is exact
     page = list_page(api, resource, options)
     for version in page.versions:
         if api.store.version(resource.storage, *version.key) is not None:

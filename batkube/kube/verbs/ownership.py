@@ -14,6 +14,7 @@ from ..apply.merge import Changes, DuplicateKey, compare
 from ..apply.types import UNTYPED, Type, built_in, custom
 from ..conversion import to_served
 from ..custom.strategy import CustomStrategy
+from ..metadata import SYSTEM_FIELDS
 from ..resources import ResourceType
 from ..store import NOBODY, Version, Writer
 
@@ -47,6 +48,16 @@ def of_only_writer(api: Api, resource: ResourceType, version: Version) -> list[J
         return managers.write([_entry_of_all(api, resource, served, version.writer)])
     except DuplicateKey:
         return []
+
+
+def owns_nothing(obj: JSON) -> bool:
+    """Who makes the object says nothing of it but its name: then nobody owns anything until the first apply."""
+    return not (obj["metadata"].keys() - _NOBODYS) and not any(
+        value for key, value in obj.items() if key not in ("kind", "apiVersion", "metadata", "status")
+    )
+
+
+_NOBODYS = frozenset(SYSTEM_FIELDS) - {"generateName"}
 
 
 def after_create(api: Api, resource: ResourceType, obj: JSON, writer: Writer, sent: JSON) -> list[JSON]:
@@ -99,11 +110,15 @@ def after_write(
 ) -> list[JSON] | None:
     """The managedFields of `new`, written over `current` by `manager`; None for none.
 
-    `sent` is what the client itself put there: an empty list, or one empty entry, lets go of all ownership.
+    `sent` is what the client itself put there: an empty list, or one empty entry, lets go of all ownership; what can be
+    read is taken.
     """
+    if subresource is not None:
+        sent = None
     if sent == [] or sent == [{}]:
         return None
-    if current.writer == NOBODY and "managedFields" not in current.obj["metadata"]:
+    before = managers.read(sent) if sent and managers.readable(sent) else None
+    if before is None and current.writer == NOBODY and "managedFields" not in current.obj["metadata"]:
         return None  # all was let go of: until the next apply nobody owns anything
     old = to_served(resource, current.obj)
     time = api.clock.seconds() if subresource != "scale" else ""  # what is scaled is not dated
@@ -111,8 +126,9 @@ def after_write(
     changes = compare(
         type_of(api, resource), _content(old, resource, subresource), _content(new, resource, subresource)
     )
-    entries = managers.after_update(entries_of(api, resource, current), writer, changes)
-    return managers.write(entries) or None
+    if before is None:
+        before = entries_of(api, resource, current)
+    return managers.write(managers.after_update(before, writer, changes)) or None
 
 
 def after_scaling(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -10,14 +11,16 @@ import orjson
 
 from .. import bodies, typed
 from ..api import Api
+from ..metadata import check_namespace
 from ..negotiation import media_type
 from ..options import PLAIN_WRITE, WriteOptions
 from ..patch import json_patch, merge_patch, strategic_merge
+from ..patch.shown import as_shown
 from ..resources import ResourceType
 from ..status import ApiError, FieldError, quote
 from ..store import Version
+from . import ownership
 from .apply import apply
-from .create import check_namespace
 from .update import modify
 
 JSON = dict[str, Any]
@@ -34,21 +37,32 @@ class Patch:
 
     kind: str  # its media type
     document: Any
+    doubts: tuple[str, ...] = ()  # what a strict client is refused: keys that stand twice
 
     @property
     def is_apply(self) -> bool:
         return self.kind == APPLY_PATCH
 
     @classmethod
-    def of(cls, data: bytes, content_type: str, resource: ResourceType, warnings: list[str] | None = None) -> Patch:
-        """Decoded. 415 where the resource takes no such patch."""
-        kind = media_type(content_type)
-        if kind not in accepted_types(resource):
-            if resource.custom:
-                raise ApiError.unsupported_media_type(accepted_types(resource))
-            raise ApiError(415, "UnsupportedMediaType", "415: Unsupported Media Type", {})
+    def of(cls, data: bytes, kind: str, validation: str = "Warn", warnings: list[str] | None = None) -> Patch:
+        """Decoded, a patch of that media type."""
+        if kind == APPLY_PATCH:
+            return cls(kind, bodies.decode_apply(data, validation, warnings))
         complaint = "" if kind == STRATEGIC_PATCH else "error decoding patch: "
-        return cls(kind, bodies.decode_patch(data, kind == APPLY_PATCH, warnings, complaint))
+        document, doubts = bodies.decode_patch(data, complaint)
+        if kind == JSON_PATCH and validation != "Ignore":
+            doubts = [f"json patch {doubt}" for doubt in [*doubts, *json_patch.check_operations(document)]]
+        return cls(kind, document, tuple(doubts))
+
+
+def patch_type(content_type: str, resource: ResourceType) -> str:
+    """The media type of a patch; 415 where the resource takes no such."""
+    kind = media_type(content_type)
+    if kind not in accepted_types(resource):
+        if resource.custom:
+            raise ApiError.unsupported_media_type(accepted_types(resource))
+        raise ApiError(415, "UnsupportedMediaType", "415: Unsupported Media Type", {})
+    return kind
 
 
 def accepted_types(resource: ResourceType) -> tuple[str, ...]:
@@ -89,9 +103,10 @@ def patch(
         try:
             if change.kind != STRATEGIC_PATCH and not resource.custom:
                 _check_type(result, resource)
-            decoded = _read_changed(resource, obj, result, options, warnings)
+            decoded = _read_changed(resource, obj, result, options, warnings, change.doubts)
         except ApiError as unfit:
-            shown = unfit_patch(change, result, unfit)
+            managed = ownership.of_only_writer(api, resource, api.stored(resource, namespace, name))
+            shown = unfit_patch(change, as_shown(obj, result, resource, managed), unfit)
             raise ApiError.invalid("", "", [shown]) from None
         if not (decoded.get("metadata") or {}).get("name"):
             why = f"the name of the object ({name} based on URL) was undeterminable: name must be provided"
@@ -108,9 +123,11 @@ def patch(
 
 def unfit_patch(change: Patch, result: JSON, error: ApiError) -> FieldError:
     """Of a strategic patch the real server shows the patch, as Go prints a map; of others what came out."""
+    told, strict, doubts = error.message.partition("strict decoding error: ")
+    why = f"{strict}{doubts}" if strict else ""
     if change.kind != STRATEGIC_PATCH:
-        return FieldError.invalid("patch", orjson.dumps(result).decode(), error.message)
-    return FieldError.invalid("patch", strategic_merge.as_go(change.document), _unrestored(error.message))
+        return FieldError.invalid("patch", orjson.dumps(result).decode(), why or _HANDLED.sub("", told))
+    return FieldError.invalid("patch", strategic_merge.as_go(change.document), why or _unrestored(told))
 
 
 def _unrestored(message: str) -> str:
@@ -131,20 +148,26 @@ def _unrestored(message: str) -> str:
     return f"unrecognized type: {wanted}"
 
 
+_HANDLED = re.compile(r'^\w+ in version "[^"]*" cannot be handled as a \w+: ')
 _UNFIT = re.compile(r"cannot unmarshal (.+) into Go struct field \S+ of type (\S+)")
 
 
 def _read_changed(
-    resource: ResourceType, before: JSON, after: JSON, options: WriteOptions, warnings: list[str] | None
+    resource: ResourceType,
+    before: JSON,
+    after: JSON,
+    options: WriteOptions,
+    warnings: list[str] | None,
+    doubts: Sequence[str],
 ) -> JSON:
     """The object, of which the parts that the patch changed are read anew. The others are the very same, and were read
     when they were stored.
     """
     kept = {key for key, value in after.items() if before.get(key) is value and isinstance(value, dict)}
     if resource.custom or not kept:
-        return typed.decode(resource, after, options.field_validation, warnings)
+        return typed.decode(resource, after, options.field_validation, warnings, doubts=doubts, patched=True)
     changed = {key: value for key, value in after.items() if key not in kept}
-    read = typed.decode(resource, changed, options.field_validation, warnings)
+    read = typed.decode(resource, changed, options.field_validation, warnings, doubts=doubts, patched=True)
     return {key: after[key] if key in kept else read[key] for key in (*after, *read) if key in kept or key in read}
 
 
@@ -154,4 +177,5 @@ def _check_type(obj: JSON, resource: ResourceType) -> None:
     """
     kind, api_version = obj.get("kind") or resource.kind, obj.get("apiVersion") or resource.api_version
     if kind != resource.kind or api_version != resource.api_version:
-        raise ApiError.bad_request(f"no kind {quote(str(kind))} is registered for version {quote(str(api_version))}")
+        which = f"no kind {quote(str(kind))} is registered for version {quote(str(api_version))}"
+        raise ApiError.bad_request(f'{which} in scheme "pkg/runtime/scheme.go:111"')

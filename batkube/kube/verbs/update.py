@@ -14,7 +14,7 @@ from ..apply.merge import DuplicateKey
 from ..conversion import to_served, to_stored
 from ..gated_fields import drop_disabled
 from ..kinds.quota_admission import QUOTAS, charge_quotas
-from ..metadata import validate_changed, validate_new, without_duplicate_owners
+from ..metadata import check_namespace, validate_changed, validate_new, without_duplicate_owners
 from ..names import path_segment
 from ..options import PLAIN_WRITE, WriteOptions
 from ..resources import ResourceType
@@ -22,7 +22,7 @@ from ..status import ApiError, FieldError, quote
 from ..store import NOBODY, Version
 from ..strategy import keep
 from . import ownership
-from .create import check_namespace, create, fill_empty
+from .create import create, fill_empty
 
 JSON = dict[str, Any]
 
@@ -53,18 +53,17 @@ def update(
             else "the name of the object (based on its metadata.name) is empty: name must be provided"
         )
     current = api.store.version(resource.storage, namespace, name)
+    stored = resource.storage_key(namespace, name)
     if current is None:
         if not api.strategy(resource).create_on_update or subresource is not None:
             raise ApiError.not_found(resource.qualified, name)
         if metadata.get("uid"):
-            raise _uid_conflict(resource, name, _other_uid(metadata["uid"], ""))
+            raise ApiError.other_object(resource.qualified, stored, "UID", metadata["uid"], "")
+        metadata.pop("resourceVersion", None)  # whatever it says, there is nothing it could differ from
         return create(api, resource, namespace, obj, options, warnings), True
     uid = metadata.get("uid")
     if uid and uid != current.obj["metadata"]["uid"]:
-        found = _other_uid(uid, current.obj["metadata"]["uid"])
-        key = _etcd_key(resource, namespace, name)
-        why = f"StorageError: invalid object, Code: 4, Key: {key}, ResourceVersion: 0, AdditionalErrorMsg: {found}"
-        raise _uid_conflict(resource, name, why)
+        raise ApiError.other_object(resource.qualified, stored, "UID", uid, current.obj["metadata"]["uid"])
     return store_changed(api, resource, current, obj, options, subresource, warnings), False
 
 
@@ -136,7 +135,7 @@ def store_changed(
     new["kind"], new["apiVersion"] = stored_as.kind, stored_as.api_version
     if not by_rules:
         managed = old["metadata"].get("managedFields")
-    elif managed is None and ("managedFields" in old["metadata"] or options.names_manager):
+    elif managed is None and (sent or "managedFields" in old["metadata"] or options.names_manager):
         try:
             managed = ownership.after_write(api, stored_as, current, new, sent, options.field_manager, subresource)
         except DuplicateKey:  # two elements of one key have no owner of their own: all stays as it was
@@ -201,29 +200,3 @@ def _check_version(resource: ResourceType, name: str, metadata: JSON, current: V
             raise ApiError.invalid(resource.qualified, name, [required])
     elif int(given) != current.revision:
         raise ApiError.conflict(resource.qualified, name)
-
-
-def _uid_conflict(resource: ResourceType, name: str, why: str) -> ApiError:
-    return ApiError.conflict(resource.qualified, name, why)
-
-
-def _other_uid(asked: str, found: str) -> str:
-    return f"Precondition failed: UID in precondition: {asked}, UID in object meta: {found}"
-
-
-# Where the real server keeps a kind, if it is not called after its plural (`SpecialDefaultResourcePrefixes` of
-# pkg/kubeapiserver).
-_ETCD_FOLDERS = {
-    "customresourcedefinitions.apiextensions.k8s.io": "apiextensions.k8s.io/customresourcedefinitions",
-    "endpoints": "services/endpoints",
-    "ingresses.networking.k8s.io": "ingress",
-    "nodes": "minions",
-    "replicationcontrollers": "controllers",
-    "services": "services/specs",
-}
-
-
-def _etcd_key(resource: ResourceType, namespace: str, name: str) -> str:
-    """What the real server's storage calls an object."""
-    own = f"{resource.group}/{resource.plural}" if resource.custom else resource.plural
-    return "/".join(part for part in ("/registry", _ETCD_FOLDERS.get(resource.storage, own), namespace, name) if part)
