@@ -33,11 +33,11 @@ def answer(registry: Registry, parts: list[str], accept: str) -> Answer:
             result.content_type = _AGGREGATED_TYPE
             return result
         document = api_versions() if parts == ["api"] else group_list(registry)
-        return answer_object(200, document, negotiate(accept))
+        return answer_object(200, document, negotiate(accept, forms=()))
     group = "" if parts[0] == "api" else parts[1]
     if parts[0] == "apis" and (group == "" or group not in registry.groups()):
         raise TextError.page_not_found()
-    accepted = negotiate(accept)
+    accepted = negotiate(accept, forms=())
     if parts[0] == "apis" and len(parts) == 2:
         return answer_object(200, {"kind": "APIGroup", "apiVersion": "v1", **_group(registry, group)}, accepted)
     version = parts[-1]

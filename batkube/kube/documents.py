@@ -46,9 +46,10 @@ class Documents:
         if first == "metrics" and len(parts) == 1:
             return answer_text(200, self._metrics())
         if first in ("api", "apis") and len(parts) <= 3:
-            self._only_get(method)
+            if parts != ["apis"]:  # which is read by whichever method
+                self._only_get(method)
             return discovery.answer(self._registry, parts, accept)
-        if first == "openapi":
+        if first == "openapi" and len(parts) > 1:
             self._only_get(method)
             if parts == ["openapi", "v2"]:
                 return openapi_v2.answer(self._registry, accept)

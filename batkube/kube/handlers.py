@@ -92,7 +92,7 @@ def handle(api: Api, request: Request) -> Result:
     if target.subresource and not _is_part(api, target):
         return _action(api, request, target.subresource)
     if (target.resource.storage, "") in api.actions:
-        if target.name:
+        if target.name or target.all_namespaces:
             raise ApiError.no_such_resource()
         return _action(api, request, "")
     if target.name:
@@ -386,8 +386,8 @@ def _action(api: Api, request: Request, subresource: str) -> Answer:
     if isinstance(result.body, str):
         return answer_text(result.code, result.body)
     if accepted.form and result.body["kind"] == resource.kind_of(subresource):  # a Scale in a table
-        part_type = resource.of_subresource(subresource)
-        revision = int(result.body["metadata"]["resourceVersion"])
+        part_type = resource.of_subresource(subresource) if subresource else resource
+        revision = int(result.body["metadata"].get("resourceVersion") or 0)
         part_version = Version(part_type, (target.namespace, name), result.body, revision)
         data = form_of(api, part_type, accepted, request.query).one(part_version)
         return answer_bytes(result.code, data, accepted, request.warnings)

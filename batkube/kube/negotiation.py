@@ -69,11 +69,13 @@ def parse_accept(header: str) -> tuple[Clause, ...]:
 
 
 @lru_cache(maxsize=256)
-def negotiate(header: str, stream: bool = False, custom: bool = False, tables: bool = True) -> Accepted:
+def negotiate(
+    header: str, stream: bool = False, custom: bool = False, tables: bool = True, forms: tuple[str, ...] = FORMS
+) -> Accepted:
     """How to answer a request for objects with this Accept header. 406 where it allows nothing that is served.
 
     Custom resources have no protobuf form, only their metadata have: a client that takes nothing else is refused.
-    So is one that takes `tables` alone of what has none.
+    So is one that takes `tables` alone of what has none. `forms` are the others that there are of what is asked for.
     """
     if not header:
         return PLAIN
@@ -88,7 +90,7 @@ def negotiate(header: str, stream: bool = False, custom: bool = False, tables: b
         if stream and clause.media_type == YAML_TYPE:
             continue
         form, version, group = clause.param("as"), clause.param("v"), clause.param("g")
-        if (form or version or group) and not _transforms(form, version, group):
+        if (form or version or group) and not (form in forms and _transforms(form, version, group)):
             continue
         if form == "Table" and (protobuf or not tables):  # has no protobuf form
             continue

@@ -55,7 +55,8 @@ def target_of(registry: Registry, parts: list[str]) -> Target | None:
     all_namespaces = resource.namespaced and not namespace
     if resource.custom and name and subresource == "status" and subresource not in resource.subresources:
         raise ApiError.not_found(resource.qualified, name)
-    if (all_namespaces and name) or (subresource and subresource not in resource.subresources):
+    unnamed = name and not resource.storable and resource.verbs == ("create",)
+    if unnamed or (all_namespaces and name) or (subresource and subresource not in resource.subresources):
         raise ApiError.no_such_resource()
     return Target(resource, namespace, name, subresource, tuple(rest[3:]), all_namespaces, watch)
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from . import admission, metadata
 from .names import NameRule, dns_subdomain
-from .status import FieldError
+from .status import FieldError, quote
 from .users import ADMIN, User
 
 if TYPE_CHECKING:
@@ -86,8 +86,10 @@ class Strategy:
     object and must never be changed. Every method may raise ApiError, which is then the answer.
     """
 
-    # Fields of field selectors beyond metadata.name and metadata.namespace, which all kinds have.
+    # Fields of field selectors beyond those of the metadata.
     selectable_fields: frozenset[str] = frozenset()
+    # Fields of the metadata that can be selected by, where they are not both of these.
+    selectable_metadata: tuple[str, ...] = ("metadata.name", "metadata.namespace")
     # What the kind's names may be.
     name_rule: NameRule = staticmethod(dns_subdomain)
     # generateName has to be a name as well, not only what is made of it.
@@ -110,6 +112,8 @@ class Strategy:
     kept_by_status: tuple[str, ...] = ()
     # Paths (`spec.priority`) of what admission or the kind's rules fill in: nobody owns it who did not send it.
     set_by_admission: frozenset[str] = frozenset()
+    # What defines the kind is being deleted: no object of it is made any more.
+    terminating: bool = False
     # Dependents are orphaned where the client asks for nothing (jobs, replication controllers).
     orphans_by_default: bool = False
     # What a client is warned of that leaves it at that.
@@ -158,6 +162,10 @@ class Strategy:
         """Finalizers that an object gets when it is deleted: somebody has to clean up before it is gone."""
         return []
 
+    def propagation(self, obj: JSON, asked: str) -> str:
+        """What of the propagation policy of a deletion the object's finalizers are to say."""
+        return asked
+
     def holds(self, obj: JSON) -> bool:
         """More than finalizers of the metadata keeps a deleted object: it stays, marked without a grace period,
         until that is gone (the finalizers in the spec of a namespace).
@@ -182,6 +190,12 @@ class Strategy:
     def selectable_field(self, name: str, api_version: str) -> str | None:
         """What `field_labels` calls a field of that name in a field selector; None: the kind has no such."""
         return name if name in self.selectable_fields else None
+
+    def unselectable(self, name: str) -> str:
+        """What is said of a field in a field selector that the kind does not offer."""
+        if self.selectable_fields:
+            return f"field label not supported: {name}"
+        return f'{quote(name)} is not a known field selector: only "metadata.name", "metadata.namespace"'
 
     def field_labels(self, obj: JSON) -> dict[str, str] | None:
         """The values of `selectable_fields`, absent ones as "". None: the kind has none."""

@@ -26,6 +26,23 @@ _Loader.yaml_implicit_resolvers = {
 }
 
 
+# Whatever PyYAML thinks of them, in YAML 1.1 these are booleans.
+_LETTERS = {"y": True, "Y": True, "n": False, "N": False}
+
+
+def _bool(loader: Any, node: Any) -> bool:
+    value = loader.construct_scalar(node)
+    return _LETTERS[value] if value in _LETTERS else bool(loader.bool_values[value.lower()])
+
+
+for _letter in _LETTERS:
+    _Loader.yaml_implicit_resolvers[_letter] = [
+        *_Loader.yaml_implicit_resolvers.get(_letter, ()),
+        ("tag:yaml.org,2002:bool", re.compile("^[yYnN]$")),
+    ]
+_Loader.add_constructor("tag:yaml.org,2002:bool", _bool)
+
+
 class DocumentError(ValueError):
     """A file is no YAML or JSON: what is wrong, at `line`."""
 

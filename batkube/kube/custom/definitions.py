@@ -14,6 +14,7 @@ from ..resources import ResourceType, Subresource
 from ..status import ApiError, FieldError, quote
 from ..store import ADDED, DELETED, Change
 from ..strategy import Context, Strategy, keep_all_but_status
+from ..verbs.delete import delete
 from .definition_validation import formats_of, validate_changed_definition, validate_definition
 from .scale import scale_action
 from .schema_validation import schemas_in
@@ -74,6 +75,10 @@ class DefinitionStrategy(Strategy):
         """The instances of a definition go first."""
         return [CLEANUP]
 
+    def propagation(self, obj: JSON, asked: str) -> str:
+        """A definition is marked by a way of its own, on which no finalizer says what becomes of its dependents."""
+        return "" if obj["metadata"].get("deletionTimestamp") is None else asked
+
     def prepare_delete(self, new: JSON, old: JSON, ctx: Context) -> None:
         new["metadata"].pop("deletionGracePeriodSeconds", None)
         new["metadata"]["generation"] = old["metadata"].get("generation", 1)
@@ -125,12 +130,14 @@ class Definitions:
     def follow(self, change: Change) -> None:
         """To be called with every change of the store."""
         if change.resource.storage != STORAGE:
+            if change.type == DELETED and change.resource.custom:
+                self._end(change.resource.storage)  # it may have been the last that a definition waits for
             return
         name = change.version.key[1]
         if change.type == DELETED:
             self._withdraw(name)
         elif change.object["metadata"].get("deletionTimestamp"):
-            self._end(change)
+            self._end(name)
         elif change.type == ADDED or change.previous is None or change.object["spec"] != change.previous["spec"]:
             self._accept(change)
 
@@ -197,17 +204,36 @@ class Definitions:
         self._api.remove_strategy(name)
         self._api.actions.pop((name, "scale"), None)
 
-    def _end(self, change: Change) -> None:
-        """A definition that is being deleted: its objects go, then it goes itself."""
-        name = change.version.key[1]
+    def _end(self, name: str) -> None:
+        """A definition that is being deleted: its objects go, each when its own finalizers are gone; then its own
+        finalizer, and with that the definition, unless somebody else holds it.
+        """
+        definition = self._api.store.get(STORAGE, "", name)
+        metadata = definition["metadata"] if definition is not None else {}
+        finalizers = metadata.get("finalizers") or ()
+        if definition is None or not metadata.get("deletionTimestamp") or CLEANUP not in finalizers:
+            return
+        served = self._served.get(name, ())
+        for resource in served:
+            self._api.strategy(resource).terminating = True
         collection = self._api.store.collection(name)
         for version in collection.select():
-            self._api.identities.ended(name, *version.key)
-            self._api.store.remove(version.resource, version.key)
-        finalizers = [item for item in change.object["metadata"].get("finalizers") or () if item != CLEANUP]
-        if not finalizers:
+            if not version.obj["metadata"].get("deletionTimestamp"):
+                delete(self._api, version.resource, *version.key)
+        if collection.select() or self._api.store.get(STORAGE, "", name) is not definition:
+            return
+        others = [item for item in finalizers if item != CLEANUP]
+        resource = self._api.registry.named(STORAGE)
+        if not others:
             self._api.identities.ended(STORAGE, "", name)
-            self._api.store.remove(change.resource, change.version.key)
+            self._api.store.remove(resource, ("", name))
+            return
+        status = copy.deepcopy(definition["status"])
+        done = ("InstanceDeletionCompleted", "removed all instances")
+        if not served:
+            done = ("NeverEstablished", "resource was never established")
+        _set_condition(status, "Terminating", "False", self._api.clock.seconds(), *done)
+        self._api.store.put(resource, {**definition, "metadata": {**metadata, "finalizers": others}, "status": status})
 
 
 def _served_version(version: JSON, spec: JSON) -> ServedVersion:

@@ -71,6 +71,9 @@ class CustomStrategy(Strategy):
         errors = schemas.validate(schema, _content(new), "", _content(old))
         return errors + rules.check(schema, new, old, errors)
 
+    def unselectable(self, name: str) -> str:
+        return f"field label not supported: {name}"
+
     def deprecation(self, version: str) -> str:
         return self.versions[version].deprecation
 

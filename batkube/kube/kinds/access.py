@@ -94,7 +94,12 @@ class RoleBindings(Strategy):
 
     def validate_update(self, new: JSON, old: JSON, ctx: Context) -> Errors:
         errors = [*super().validate_update(new, old, ctx), *self._validate(new)]
-        return [*errors, *immutable("roleRef", new.get("roleRef"), old.get("roleRef"), "cannot change roleRef")]
+        return [
+            *errors,
+            *immutable(
+                "roleRef", new.get("roleRef"), old.get("roleRef"), "cannot change roleRef", of="rbac/v1.RoleRef"
+            ),
+        ]
 
     def _validate(self, binding: JSON) -> Errors:
         errors: Errors = []

@@ -12,7 +12,7 @@ from ..metadata import (
     validate_domain_prefixed_path,
 )
 from ..names import dns_label
-from ..status import FieldError
+from ..status import FieldError, quote
 from ..strategy import Context, Strategy
 from .job_policies import validate_failure_policy, validate_success_policy
 from .job_status import validate_job_status
@@ -119,6 +119,9 @@ class Jobs(Strategy):
         if not errors:
             _warn(new, before, ctx)
         return errors
+
+    def unselectable(self, name: str) -> str:
+        return f"field label {quote(name)} not supported for Job"
 
     def field_labels(self, obj: JSON) -> dict[str, str]:
         return {"status.successful": str((obj.get("status") or {}).get("succeeded", 0))}

@@ -27,7 +27,8 @@ _UNQUALIFIED = "name is neither a standard finalizer name nor is it fully qualif
 class Namespaces(Strategy):
     """Rules of namespaces. They count no generation."""
 
-    selectable_fields = frozenset(("name", "status.phase"))
+    selectable_fields = frozenset(("status.phase",))
+    selectable_metadata = ("metadata.name",)
     counts_generation = False
     answers_deleted_object = True
     name_rule = staticmethod(dns_label)
@@ -69,7 +70,7 @@ class Namespaces(Strategy):
         new["status"] = {**(new.get("status") or {}), "phase": TERMINATING}
 
     def field_labels(self, obj: JSON) -> dict[str, str] | None:
-        return {"name": obj["metadata"]["name"], "status.phase": (obj.get("status") or {}).get("phase", "")}
+        return {"status.phase": (obj.get("status") or {}).get("phase", "")}
 
 
 def finalize(request: ActionRequest) -> Answer:

@@ -38,6 +38,7 @@ class Nodes(Strategy):
     """Rules of nodes. They count no generation."""
 
     selectable_fields = frozenset(("spec.unschedulable",))
+    selectable_metadata = ("metadata.name",)
     counts_generation = False
 
     def prepare_create(self, obj: JSON, ctx: Context) -> None:

@@ -54,6 +54,7 @@ class ResourceSlices(Strategy):
 
     answers_deleted_object = True
     selectable_fields = frozenset(("spec.driver", "spec.nodeName"))
+    selectable_metadata = ("metadata.name",)
 
     def prepare_create(self, obj: JSON, ctx: Context) -> None:
         super().prepare_create(obj, ctx)
@@ -73,6 +74,9 @@ class ResourceSlices(Strategy):
         for field in ("driver", "nodeName"):
             errors += immutable(f"spec.{field}", spec.get(field), before.get(field))
         return _warned(new, ctx, errors)
+
+    def unselectable(self, name: str) -> str:
+        return f"field label not supported for resource.k8s.io/v1, Kind=ResourceSlice: {name}"
 
     def field_labels(self, obj: JSON) -> dict[str, str]:
         spec = obj.get("spec", {})

@@ -4,11 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..internal_json import internal
+from ..metadata import Errors, problems
+from ..names import qualified_name
 from ..status import ApiError, FieldError
 from ..strategy import ActionRequest, Answer
+from .service_accounts import ISSUER
 
 JSON = dict[str, Any]
 
+_PATH = "authorization/v1.NonResourceAttributes"
 _EVERYTHING: JSON = {
     "resourceRules": [{"verbs": ["*"], "apiGroups": ["*"], "resources": ["*"]}],
     "nonResourceRules": [{"verbs": ["*"], "nonResourceURLs": ["*"]}],
@@ -26,24 +31,36 @@ def _answer(request: ActionRequest, review: JSON, status: JSON, metadata: JSON |
 def review_access(request: ActionRequest) -> Answer:
     """SubjectAccessReview, SelfSubjectAccessReview and LocalSubjectAccessReview."""
     review = request.body or {}
-    spec = review.get("spec") or {}
+    spec, metadata = review.get("spec") or {}, review.get("metadata") or {}
     resource, path = spec.get("resourceAttributes"), spec.get("nonResourceAttributes")
-    errors = []
+    namespace = request.ctx.namespace
+    if namespace and metadata.get("namespace", "") not in ("", namespace):
+        why = "the namespace of the provided object does not match the namespace sent on the request"
+        raise ApiError.bad_request(why)
+    is_self, is_local = request.ctx.resource.kind.startswith("Self"), request.ctx.resource.namespaced
+    errors: Errors = []
     if resource is not None and path is not None:
         why = "cannot be specified in combination with resourceAttributes"
-        errors.append(FieldError.invalid("spec.nonResourceAttributes", path, why))
+        errors.append(FieldError.invalid("spec.nonResourceAttributes", internal(_PATH, path), why))
     if resource is None and path is None:
         why = "exactly one of nonResourceAttributes or resourceAttributes must be specified"
         errors.append(FieldError.invalid("spec.resourceAttributes", None, why))
-    is_self = request.ctx.resource.kind.startswith("Self")
     if not is_self and not spec.get("user") and not spec.get("groups"):
         errors.append(FieldError.invalid("spec.user", "", "at least one of user or group must be specified"))
+    for name in ("fieldSelector", "labelSelector"):
+        if resource is not None and resource.get(name) is not None:
+            errors += _validate_selector(resource[name], f"spec.resourceAttributes.{name}")
+    if set(metadata) - {"managedFields", *(("namespace",) if is_local else ())}:
+        why = "must be empty except for namespace" if is_local else "must be empty"
+        errors.append(FieldError.invalid("metadata", metadata, why))
+    if is_local and resource is not None and (resource.get("namespace") or "") != namespace:
+        given = resource.get("namespace") or ""
+        errors.append(FieldError.invalid("spec.resourceAttributes.namespace", given, "must match metadata.namespace"))
+    if is_local and path is not None:
+        why = "disallowed on this kind of request"
+        errors.append(FieldError.invalid("spec.nonResourceAttributes", internal(_PATH, path), why))
     if errors:
         raise ApiError.invalid(".authorization.k8s.io", "", errors)
-    if request.ctx.resource.namespaced and (resource or {}).get("namespace") != request.ctx.namespace:
-        why = f"must match metadata.namespace: {request.ctx.namespace}"
-        wrong = FieldError.invalid("spec.resourceAttributes.namespace", (resource or {}).get("namespace", ""), why)
-        raise ApiError.invalid(".authorization.k8s.io", "", [wrong])
     if is_self:
         user, groups = request.user.name, request.user.groups
     else:
@@ -51,7 +68,34 @@ def review_access(request: ActionRequest) -> Answer:
     asked = resource or path or {}
     where = (path.get("path") or "") if path is not None else None
     allowed = request.access.allows(user, groups, asked.get("verb") or "", where)
-    return _answer(request, review, {"allowed": allowed})
+    sent = {key: value for key, value in metadata.items() if key != "managedFields"}
+    return _answer(request, review, {"allowed": allowed}, {**sent, "namespace": namespace} if is_local else sent)
+
+
+def _validate_selector(selector: JSON, path: str) -> Errors:
+    """Of a field or label selector: operators that are not known are let through."""
+    raw, requirements = selector.get("rawSelector") or "", selector.get("requirements") or []
+    errors: Errors = []
+    if raw and requirements:
+        why = "may not specified at the same time as requirements"
+        errors.append(FieldError.invalid(f"{path}.rawSelector", raw, why))
+    if not raw and not requirements:
+        why = f"when {path} is specified, requirements or rawSelector is required"
+        errors.append(FieldError.required(f"{path}.requirements", why))
+    for index, requirement in enumerate(requirements):
+        at, operator, values = f"{path}.requirements[{index}]", requirement.get("operator"), requirement.get("values")
+        key = requirement.get("key") or ""
+        if path.endswith("labelSelector"):
+            errors += problems(f"{at}.key", key, qualified_name(key))
+        elif not key:
+            errors.append(FieldError.required(f"{at}.key", "must be specified"))
+        if operator in ("In", "NotIn") and not values:
+            why = "must be specified when `operator` is 'In' or 'NotIn'"
+            errors.append(FieldError.required(f"{at}.values", why))
+        if operator in ("Exists", "DoesNotExist") and values:
+            why = "may not be specified when `operator` is 'Exists' or 'DoesNotExist'"
+            errors.append(FieldError.forbidden(f"{at}.values", why))
+    return errors
 
 
 def review_rules(request: ActionRequest) -> Answer:
@@ -64,12 +108,15 @@ def review_rules(request: ActionRequest) -> Answer:
 
 def review_token(request: ActionRequest) -> Answer:
     """TokenReview: whose token is that? How a server that delegates authentication (kube-scheduler's metrics) asks."""
-    review = request.body or {}
+    review = dict(request.body or {})
+    review["metadata"] = {key: value for key, value in (review.get("metadata") or {}).items() if key != "namespace"}
     token = (review.get("spec") or {}).get("token") or ""
     if not token:
         raise ApiError.bad_request("token is required for TokenReview in authentication")
+    audiences = review["spec"].get("audiences") or [ISSUER]
     user = request.access.user_of_token(token.encode(errors="replace"))
-    if user is None:
+    elsewhere = ISSUER not in audiences  # accounts have tokens for other audiences, too
+    if user is None or (elsewhere and not user.name.startswith("system:serviceaccount:")):
         return _answer(request, review, {"user": {}, "error": "invalid bearer token"})
     return _answer(request, review, {"authenticated": True, "user": user.info()})
 

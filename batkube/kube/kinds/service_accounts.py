@@ -22,7 +22,8 @@ from ..users import AUTHENTICATED, User
 JSON = dict[str, Any]
 
 SERVICE_ACCOUNTS = "serviceaccounts"
-_ISSUER = "https://kubernetes.default.svc"
+ISSUER = "https://kubernetes.default.svc"
+"""Who issues tokens, and for whom unless they say another audience."""
 _LEAST, _MOST, _DEFAULT = 600, 1 << 32, 3600  # seconds
 _HEADER: JSON = {"alg": "HS256", "typ": "JWT"}
 _TOKEN_REQUEST = "TokenRequest.authentication.k8s.io"
@@ -58,6 +59,9 @@ def request_token(request: ActionRequest) -> Answer:
         raise ApiError.not_found(SERVICE_ACCOUNTS, ctx.name)
     body = request.body or {}
     given = body.get("metadata") or {}
+    if given.get("namespace", "") not in ("", ctx.namespace):
+        why = "the namespace of the provided object does not match the namespace sent on the request"
+        raise ApiError.bad_request(why)
     if given.get("name") and given["name"] != ctx.name:
         why = "must match the service account name if specified"
         raise ApiError.invalid(_TOKEN_REQUEST, ctx.name, [FieldError.invalid("metadata.name", given["name"], why)])
@@ -74,13 +78,13 @@ def request_token(request: ActionRequest) -> Answer:
     if errors:
         raise ApiError.invalid(_TOKEN_REQUEST, "", errors)
     bound = _bound_object(spec.get("boundObjectRef"), ctx)
-    spec["audiences"] = spec.get("audiences") or [_ISSUER]
+    spec["audiences"] = spec.get("audiences") or [ISSUER]
     issued = calendar.timegm(time.strptime(ctx.now, _TIME))
     claims = {
         "aud": spec["audiences"],
         "exp": issued + seconds,
         "iat": issued,
-        "iss": _ISSUER,
+        "iss": ISSUER,
         "kubernetes.io": {
             "namespace": ctx.namespace,
             "serviceaccount": {"name": ctx.name, "uid": account["metadata"]["uid"]},

@@ -66,6 +66,7 @@ class CertificateSigningRequests(Strategy):
 
     counts_generation = False
     selectable_fields = frozenset(("spec.signerName",))
+    selectable_metadata = ("metadata.name",)
     name_rule = staticmethod(path_segment)
 
     def prepare_create(self, obj: JSON, ctx: Context) -> None:

@@ -60,7 +60,6 @@ class Volumes(Strategy):
 
     answers_deleted_object = True
     revalidates_metadata = True
-    selectable_fields = frozenset(("name",))
     counts_generation = False
 
     def prepare_create(self, obj: JSON, ctx: Context) -> None:
@@ -103,9 +102,6 @@ class Volumes(Strategy):
         if not errors:
             ctx.warnings.extend(_warnings_of(obj))
         return errors
-
-    def field_labels(self, obj: JSON) -> dict[str, str]:
-        return {"name": obj["metadata"]["name"]}
 
 
 def _immutable_part(spec: JSON, before: JSON, source: str) -> JSON | None:

@@ -218,7 +218,3 @@ def share(value: int | str) -> int:
 class ReplicaSets(Workload):
     word = "deployment"  # the real server's mistake
     counted = (("fullyLabeledReplicas", "replicas"), *REPLICAS)
-    selectable_fields = frozenset(("status.replicas",))
-
-    def field_labels(self, obj: JSON) -> dict[str, str]:
-        return {"status.replicas": str((obj.get("status") or {}).get("replicas", 0))}

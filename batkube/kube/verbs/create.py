@@ -43,6 +43,8 @@ def create(
     stored. `managed` is its managedFields, if it is made by an apply.
     """
     stored_as = api.stored_as(resource)
+    if api.strategy(resource).terminating:
+        raise ApiError.not_while_terminating(resource.qualified, "create")
     obj = to_stored(resource, stored_as, obj)
     metadata = obj["metadata"] = dict(obj.get("metadata") or {})
     check_namespace(metadata, namespace)

@@ -120,7 +120,8 @@ def _marked(current: Version, strategy: Strategy, options: DeleteOptions, ctx: C
         grace = None
     else:
         grace = strategy.grace_period(old, requested, ctx)
-    finalizers = _finalizers(metadata.get("finalizers") or [], strategy, options)
+    propagation = strategy.propagation(old, options.propagation)
+    finalizers = _finalizers(metadata.get("finalizers") or [], strategy, propagation)
     if metadata.get("deletionTimestamp") is None:
         finalizers += [name for name in strategy.finalizers_on_delete(old) if name not in finalizers]
     held = strategy.holds(old)
@@ -161,11 +162,11 @@ def _shortened(current: Version, left: int, grace: int, ctx: Context) -> JSON:
     return new
 
 
-def _finalizers(present: list[str], strategy: Strategy, options: DeleteOptions) -> list[str]:
+def _finalizers(present: list[str], strategy: Strategy, propagation: str) -> list[str]:
     """The finalizers that the propagation policy wants: `orphan`, `foregroundDeletion` or neither, beside all
     others.
     """
-    wanted = {"Orphan": ORPHAN, "Foreground": FOREGROUND, "Background": ""}.get(options.propagation)
+    wanted = {"Orphan": ORPHAN, "Foreground": FOREGROUND, "Background": ""}.get(propagation)
     if wanted is None:
         kept = next((name for name in present if name in (ORPHAN, FOREGROUND)), "")
         wanted = kept or (ORPHAN if strategy.orphans_by_default else "")

@@ -125,13 +125,10 @@ def known_fields(api: Api, resource: ResourceType, selector: FieldSelector) -> F
     terms = []
     for term in selector.terms:
         known = term.field
-        if known not in ("metadata.name", "metadata.namespace"):
+        if known not in strategy.selectable_metadata:
             found = strategy.selectable_field(known, resource.api_version)
             if found is None:
-                if strategy.selectable_fields:
-                    raise ApiError.bad_request(f"field label not supported: {known}")
-                only = 'only "metadata.name", "metadata.namespace"'
-                raise ApiError.bad_request(f"{quote(known)} is not a known field selector: {only}")
+                raise ApiError.bad_request(strategy.unselectable(known))
             known = found
         terms.append(FieldTerm(known, term.value, term.equal))
     return FieldSelector(tuple(terms))
