@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from .custom.schema import converted
 from .resources import ResourceType
 
 JSON = dict[str, Any]
@@ -26,6 +27,8 @@ def to_served(resource: ResourceType, obj: JSON) -> JSON:
     """A stored object in the version of `resource`. Does not change `obj`."""
     if obj["apiVersion"] == resource.api_version:
         return obj
+    if resource.custom:
+        return converted(resource.schema or {}, obj, resource.api_version)
     convert = FROM_STORED.get((resource.storage, resource.api_version))
     shape = convert(obj) if convert else obj
     return {**shape, "kind": resource.kind, "apiVersion": resource.api_version}

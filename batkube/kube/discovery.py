@@ -42,6 +42,8 @@ def answer(registry: Registry, parts: list[str], accept: str) -> Answer:
         return answer_object(200, {"kind": "APIGroup", "apiVersion": "v1", **_group(registry, group)}, accepted)
     version = parts[-1]
     if len(parts) != (2 if parts[0] == "api" else 3) or version not in registry.versions(group):
+        if registry.custom_group(group):
+            raise TextError.page_not_found()
         raise ApiError.no_such_resource()
     return answer_object(200, resource_list(registry, group, version), accepted)
 

@@ -122,7 +122,9 @@ class ResourceType:
         """The type of the objects that a subresource takes and answers."""
         part = self.subresources[name]
         group, version = (part.group, part.version) if part.version else (self.group, self.version)
-        return replace(self, group=group, version=version, kind=part.kind, list_kind="", custom=False)
+        return replace(
+            self, group=group, version=version, kind=part.kind, list_kind="", custom=False, printer_columns=()
+        )
 
     @property
     def empty_fields(self) -> JSON:

@@ -203,12 +203,6 @@ class ApiError(Exception):
         return cls(404, "NotFound", "the server could not find the requested resource", {})
 
     @classmethod
-    def not_while_terminating(cls, resource: str, verb: str) -> ApiError:
-        """The definition of that custom resource is being deleted."""
-        why = f"{verb} not allowed while custom resource definition is terminating"
-        return cls(405, "MethodNotAllowed", why, details_of(resource, ""))
-
-    @classmethod
     def method_not_allowed(cls) -> ApiError:
         """A method that a known resource does not offer."""
         return cls(405, "MethodNotAllowed", "the server does not allow this method on the requested resource", {})

@@ -191,6 +191,10 @@ class Strategy:
         """What `field_labels` calls a field of that name in a field selector; None: the kind has no such."""
         return name if name in self.selectable_fields else None
 
+    def as_stored(self, resource: ResourceType, obj: JSON) -> tuple[ResourceType, JSON]:
+        """The object, complete and checked, in the version in which it is stored, and that version."""
+        return resource, obj
+
     def unselectable(self, name: str) -> str:
         """What is said of a field in a field selector that the kind does not offer."""
         if self.selectable_fields:

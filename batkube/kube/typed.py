@@ -85,8 +85,10 @@ def decode(
     api_version, name = kind or (resource.api_version, resource.kind)
     type_name = api_types.type_of(api_version, name)
     if resource.custom and kind in (None, (resource.api_version, resource.kind)):
-        _tell(name, api_version, list(doubts), validation, warnings)
-        return _custom(resource, obj)
+        read, unknown = _custom(resource, obj)
+        found = [*doubts, *(f"unknown field {quote(path)}" for path in unknown)]
+        _tell(name, api_version, found, validation, warnings)
+        return read
     if type_name is None:
         return obj
     notes = _Notes()
@@ -113,15 +115,16 @@ def _tell(kind: str, api_version: str, found: list[str], validation: str, warnin
         warnings.extend(found)
 
 
-def _custom(resource: ResourceType, obj: JSON) -> JSON:
-    """A custom resource: only its metadata is typed, all else is for its schema."""
+def _custom(resource: ResourceType, obj: JSON) -> tuple[JSON, list[str]]:
+    """A custom resource: only its metadata is typed, all else is for its schema. And what of that is not known."""
     metadata = obj.get("metadata")
+    notes = _Notes()
     try:
-        read: JSON = _struct("meta/v1.ObjectMeta")(metadata if metadata is not None else {}, "metadata", _Notes())
+        read: JSON = _struct("meta/v1.ObjectMeta")(metadata if metadata is not None else {}, "metadata", notes)
     except _Mismatch as mismatch:
         version, kind = quote(resource.version), resource.kind
         raise ApiError.bad_request(f"{kind} in version {version} cannot be handled as a {kind}: {mismatch}") from None
-    return {**obj, "metadata": read}
+    return {**obj, "metadata": read}, notes.unknown
 
 
 def strict_error(kind: str, api_version: str, found: list[str]) -> ApiError:

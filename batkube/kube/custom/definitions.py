@@ -36,7 +36,7 @@ class DefinitionStrategy(Strategy):
         obj["metadata"]["generation"] = 1
         spec = obj.setdefault("spec", {})
         _default(spec)
-        stored = [version.get("name") or "" for version in spec.get("versions") or () if version.get("storage")]
+        stored = _storage_versions(spec)
         obj["status"] = {"conditions": None, "acceptedNames": {"plural": "", "kind": ""}, "storedVersions": stored}
         finalizers = obj["metadata"].get("finalizers") or []
         if CLEANUP in finalizers:
@@ -45,6 +45,8 @@ class DefinitionStrategy(Strategy):
     def prepare_update(self, new: JSON, old: JSON, ctx: Context) -> None:
         if ctx.subresource == "status":
             keep_all_but_status(new, old, self.kept_by_status)
+            if not new.setdefault("status", {}).get("storedVersions"):
+                new["status"]["storedVersions"] = _storage_versions(new["spec"])
             return
         new["status"] = copy.deepcopy(old["status"])
         _default(new["spec"])
@@ -90,6 +92,11 @@ class DefinitionStrategy(Strategy):
             "InstanceDeletionPending",
             "CustomResourceDefinition marked for deletion; CustomResource deletion will begin soon",
         )
+
+
+def _storage_versions(spec: JSON) -> list[str]:
+    """The version in which objects are stored: the first that says so."""
+    return [version.get("name") or "" for version in spec.get("versions") or () if version.get("storage")][:1]
 
 
 def _default(spec: JSON) -> None:
@@ -188,10 +195,10 @@ class Definitions:
         name = definition["metadata"]["name"]
         spec = definition["spec"]
         self._withdraw(name)
-        served = [version for version in spec["versions"] if version.get("served")]
-        versions = {version["name"]: _served_version(version, spec) for version in served}
-        strategy = CustomStrategy(versions)
-        resources = [_resource(version, versions[version["name"]], spec) for version in served]
+        versions = {version["name"]: _served_version(version, spec) for version in spec["versions"]}
+        every = [(version, _resource(version, versions[version["name"]], spec)) for version in spec["versions"]]
+        strategy = CustomStrategy(versions, next(resource for version, resource in every if version.get("storage")))
+        resources = [resource for version, resource in every if version.get("served")]
         for resource in resources:
             self._api.registry.add(resource)
         self._served[name] = resources
@@ -232,6 +239,8 @@ class Definitions:
         done = ("InstanceDeletionCompleted", "removed all instances")
         if not served:
             done = ("NeverEstablished", "resource was never established")
+        for each in served:
+            self._api.strategy(each).terminating = False
         _set_condition(status, "Terminating", "False", self._api.clock.seconds(), *done)
         self._api.store.put(resource, {**definition, "metadata": {**metadata, "finalizers": others}, "status": status})
 

@@ -101,6 +101,11 @@ def _problem(text: str, schema: JSON, result: str, root: JSON) -> str:
     node = cel.parse(text)
     if found := _unknown_field(node, schema, root):
         return f"compilation failed: ERROR: {found}"
+    whole = cel.type_of_schema(schema) or ("dyn",)
+    try:
+        cel.check(node, {"self": whole, "oldSelf": whole})
+    except cel.Mismatch as mismatch:
+        return f"compilation failed: ERROR: <input>:1:1: {mismatch}"
     its = _schema_of(node, schema)
     found = _CEL_TYPES.get((its or {}).get("type", ""), "")
     what = "cel" if result == "bool" else "messageExpression"
@@ -119,7 +124,9 @@ def _unknown_field(node: cel.Node, schema: JSON, root: JSON) -> str:
             types = {"integer": "int", "number": "double", "string": "string", "boolean": "bool", "array": "list"}
             if holder.get("type") in types:
                 return f"type '{types[holder['type']]}' does not support field selection"
-            if _schema_of(node, schema) is None and _closed(holder) and not _may_be(str(node.value), holder is root):
+            its = _schema_of(node, schema)
+            untold = its is not None and cel.type_of_schema(its) is None
+            if untold or (its is None and _closed(holder) and not _may_be(str(node.value), holder is root)):
                 return f"undefined field '{node.value}'"
     return next(filter(None, (_unknown_field(part, schema, root) for part in node.parts)), "")
 

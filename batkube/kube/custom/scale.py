@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..status import ApiError, FieldError
+from ..status import ApiError, FieldError, quote
 from ..strategy import Action, ActionRequest, Answer
 from .strategy import CustomStrategy, value_at
 
@@ -19,16 +19,26 @@ def scale_action(strategy: CustomStrategy) -> Action:
         current = request.ctx.store.get(request.ctx.resource.storage, request.ctx.namespace, request.ctx.name)
         if current is None:
             raise ApiError.not_found(request.ctx.resource.qualified, request.ctx.name)
+        if request.verb == "get" and value_at(current, paths["specReplicasPath"]) is None:
+            raise _no_replicas(paths)
         if request.verb == "get":
             return Answer(200, _scale(current, paths))
+        if value_at(current, paths["specReplicasPath"]) is None and request.change is not None:
+            raise _no_replicas(paths)
         sent = request.change(_scale(current, paths)) if request.change is not None else request.body or {}
         replicas = (sent.get("spec") or {}).get("replicas", 0)
         if replicas < 0:
             negative = FieldError.invalid(paths["specReplicasPath"], replicas, "should be a non-negative integer")
+            errors = [negative]
             field = paths["specReplicasPath"].strip(".")
-            low = f"{field} in body should be greater than or equal to 0"
-            kind = request.ctx.resource.qualified_kind
-            raise ApiError.invalid(kind, request.ctx.name, [FieldError.invalid(field, replicas, low), negative])
+            if _least(request.ctx.resource.schema or {}, field) == 0:
+                low = f"{field} in body should be greater than or equal to 0"
+                errors.insert(0, FieldError.invalid(field, replicas, low))
+            raise ApiError.invalid(request.ctx.resource.qualified_kind, request.ctx.name, errors)
+        name = (sent.get("metadata") or {}).get("name") or ""
+        if name != request.ctx.name:
+            why = f"the name of the object ({name}) does not match the name on the URL ({request.ctx.name})"
+            raise ApiError.bad_request(why)
         version = (sent.get("metadata") or {}).get("resourceVersion")
 
         def scaled(obj: JSON) -> None:
@@ -39,6 +49,17 @@ def scale_action(strategy: CustomStrategy) -> Action:
         return Answer(200, _scale(request.update(scaled), paths))
 
     return act
+
+
+def _no_replicas(paths: JSON) -> ApiError:
+    return ApiError.internal(f"the spec replicas field {quote(paths['specReplicasPath'])} does not exist")
+
+
+def _least(schema: JSON, path: str) -> Any:
+    """The minimum that a schema says of the number at a path."""
+    for key in path.split("."):
+        schema = (schema.get("properties") or {}).get(key) or {}
+    return schema.get("minimum")
 
 
 def _scale(obj: JSON, paths: JSON) -> JSON:

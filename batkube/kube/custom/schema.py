@@ -7,12 +7,12 @@ their words. Rules in CEL are the business of `rules`.
 from __future__ import annotations
 
 import copy
-import re
 from collections.abc import Sequence
 from typing import Any
 
 from ..status import FieldError, quote, show
 from .expressions import expression
+from .formats import fits
 
 JSON = dict[str, Any]
 
@@ -22,7 +22,23 @@ _INT_OR_STRING = "x-kubernetes-int-or-string"
 _LIST_TYPE = "x-kubernetes-list-type"
 _LIST_KEYS = "x-kubernetes-list-map-keys"
 
+_MAX_FLOAT = 3.40282346638528859811704183484516925440e38
+
 TYPE_META = ("apiVersion", "kind", "metadata")
+
+
+def unknown_fields(schema: JSON, obj: JSON) -> list[str]:
+    """The paths of what the schema does not know."""
+    unknown: list[str] = []
+    prune(schema, copy.deepcopy(obj), "", unknown, root=True)
+    return unknown
+
+
+def converted(schema: JSON, obj: JSON, api_version: str) -> JSON:
+    """The object in another version, of which that is the schema."""
+    other: JSON = {**copy.deepcopy(obj), "apiVersion": api_version}
+    prune(schema, other, "", [], root=True)
+    return other
 
 
 def prune(schema: JSON, value: Any, path: str, unknown: list[str], root: bool = False) -> None:
@@ -121,16 +137,18 @@ def _of_type(schema: JSON, value: Any, path: str) -> list[FieldError]:
     types = _types(schema)
     actual = type_name(value)
     whole = isinstance(value, float) and value.is_integer()
-    fits = not types or actual in types or (actual == "integer" and "number" in types)
-    if not fits and not (whole and "integer" in types):
+    of_type = not types or actual in types or (actual == "integer" and "number" in types)
+    if not of_type and not (whole and "integer" in types):
         errors = [_wrong_type(schema, value, path)]
-        if "integer" in types and actual == "number":
+        if types == ("integer",) and actual == "number":
             errors.append(_nowhere(f"Checked value must be of type integer (default format) in {path}"))
         return errors
     if types == ("integer",) and schema.get("format") in ("int32", "int64"):
         bits = int(schema["format"][3:])
         if not -(1 << (bits - 1)) <= value < 1 << (bits - 1):
             return [_nowhere(f"Checked value must be of type integer with format {schema['format']} in {path}")]
+    if types == ("number",) and schema.get("format") == "float" and abs(value) > _MAX_FLOAT:
+        return [_nowhere(f"Checked value must be of type number with format float in {path}")]
     return []
 
 
@@ -152,31 +170,24 @@ def _of_enum(schema: JSON, value: Any, path: str) -> list[FieldError]:
 
 
 def _of_string(schema: JSON, value: str, path: str) -> list[FieldError]:
-    errors = []
-    shortest, longest = schema.get("minLength"), schema.get("maxLength")
-    if longest is not None and len(value) > longest:
-        errors.append(FieldError.too_long(path, longest))
-    if shortest is not None and len(value) < shortest:
-        detail = f"{path} in body should be at least {shortest} chars long"
-        errors.append(FieldError.invalid(path, value, detail))
-    pattern = schema.get("pattern")
-    if pattern:
-        compiled = expression(pattern)  # one that Python cannot say is not checked
-        if compiled is not None and not compiled.search(value):
-            errors.append(FieldError.invalid(path, value, f"{path} in body should match '{pattern}'"))
+    errors = [wrong] if (wrong := _wrong_text(schema, value, path)) else []
     its = schema.get("format")
-    if its in _FORMATS and not _FORMATS[its].fullmatch(value):
-        errors.append(FieldError.invalid(path, value, f"{path} in body must be of type {its}: {quote(value)}"))
+    if its and not fits(its, value):
+        errors.append(FieldError.type_invalid(path, value, f"{path} in body must be of type {its}: {quote(value)}"))
     return errors
 
 
-_FORMATS = {
-    "date-time": re.compile(r"\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:?\d\d)"),
-    "date": re.compile(r"\d{4}-\d\d-\d\d"),
-    "uuid": re.compile(r"[0-9a-fA-F]{8}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{12}"),
-    "ipv4": re.compile(r"(\d{1,3}\.){3}\d{1,3}"),
-    "duration": re.compile(r"-?(\d+(\.\d+)?\s*[a-zµ]+\s*)+|0"),
-}
+def _wrong_text(schema: JSON, value: str, path: str) -> FieldError | None:
+    """The first that is wrong with a text beside its format."""
+    shortest, longest, pattern = schema.get("minLength"), schema.get("maxLength"), schema.get("pattern")
+    if longest is not None and len(value) > longest:
+        return FieldError.too_long(path, longest)
+    if shortest is not None and len(value) < shortest:
+        return FieldError.invalid(path, value, f"{path} in body should be at least {shortest} chars long")
+    compiled = expression(pattern) if pattern else None  # one that Python cannot say is not checked
+    if compiled is not None and not compiled.search(value):
+        return FieldError.invalid(path, value, f"{path} in body should match '{pattern}'")
+    return None
 
 
 def _of_number(schema: JSON, value: float, path: str) -> list[FieldError]:

@@ -55,7 +55,10 @@ def validate_schema(schema: JSON, path: str, *, has_status: bool) -> Errors:
     if schema.get("nullable"):
         errors.append(FieldError.forbidden(f"{path}.nullable", "nullable cannot be true at the root"))
     unreadable = any(_has_mark(inner) for inner in schemas_in(schema))
-    structural = [] if unreadable else validate_structural(schema, path) or _validate_defaults(schema, path)
+    referring = any(inner.get("$ref") is not None for inner in schemas_in(schema))
+    structural = (
+        [] if unreadable or referring else validate_structural(schema, path) or _validate_defaults(schema, path)
+    )
     errors += structural + _validate(schema, path, _Place(root=True))
     if unreadable:
         why = "OpenAPIV3Schema 'schema' is not supported"

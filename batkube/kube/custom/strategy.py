@@ -6,12 +6,16 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from .. import typed
-from ..status import FieldError, show
+from ..resources import ResourceType
+from ..status import ApiError, FieldError, quote, show
 from ..strategy import Context, Strategy, keep
 from . import rules
 from . import schema as schemas
 
 JSON = dict[str, Any]
+
+
+_STANDARD_FINALIZERS = ("orphan", "foregroundDeletion", "kubernetes")
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,12 +34,16 @@ class CustomStrategy(Strategy):
     """Reads objects by the schema of the version they are sent in."""
 
     unconditional_update = False
+    generic_metadata = True
 
-    def __init__(self, versions: dict[str, ServedVersion]) -> None:
+    def __init__(self, versions: dict[str, ServedVersion], stored: ResourceType) -> None:
         self.versions = versions
+        self._stored = stored
         paths = {path.lstrip("."): None for version in versions.values() for path in version.selectable}
         self.selectable_fields = frozenset(paths)
         self._paths = tuple(paths)
+        if not stored.namespaced:
+            self.selectable_metadata = ("metadata.name",)
 
     def prepare_create(self, obj: JSON, ctx: Context) -> None:
         version = self.versions[ctx.resource.version]
@@ -47,7 +55,10 @@ class CustomStrategy(Strategy):
     def validate_create(self, obj: JSON, ctx: Context) -> list[FieldError]:
         schema = self.versions[ctx.resource.version].schema
         errors = super().validate_create(obj, ctx) + schemas.validate(schema, _content(obj), "")
-        return errors + rules.check(schema, obj, None, errors)
+        errors += rules.check(schema, obj, None, errors)
+        if not errors:
+            _warn_of_finalizers(obj, {}, ctx)
+        return errors
 
     def prepare_update(self, new: JSON, old: JSON, ctx: Context) -> None:
         version = self.versions[ctx.resource.version]
@@ -69,7 +80,19 @@ class CustomStrategy(Strategy):
     def validate_update(self, new: JSON, old: JSON, ctx: Context) -> list[FieldError]:
         schema = self.versions[ctx.resource.version].schema
         errors = schemas.validate(schema, _content(new), "", _content(old))
-        return errors + rules.check(schema, new, old, errors)
+        errors += rules.check(schema, new, old, errors)
+        if not errors:
+            _warn_of_finalizers(new, old["metadata"], ctx)
+        return errors
+
+    def as_stored(self, resource: ResourceType, obj: JSON) -> tuple[ResourceType, JSON]:
+        """In the version for storage: what its schema does not know is lost on the way, its defaults are added."""
+        if resource.version == self._stored.version:
+            return resource, obj
+        schema = self._stored.schema or {}
+        converted = schemas.converted(schema, obj, self._stored.api_version)
+        schemas.default(schema, converted)
+        return self._stored, converted
 
     def unselectable(self, name: str) -> str:
         return f"field label not supported: {name}"
@@ -87,10 +110,21 @@ class CustomStrategy(Strategy):
         schemas.prune(version.schema, obj, "", unknown, root=True)
         if unknown and ctx.field_validation != "Ignore":
             found = [f'unknown field "{path}"' for path in unknown]
+            if ctx.field_validation == "Strict" and ctx.patch:
+                why = f"strict decoding error: {', '.join(found)}"
+                raise ApiError.invalid("", "", [FieldError.invalid("patch", show(obj), why)])
             if ctx.field_validation == "Strict":
                 raise typed.strict_error(ctx.resource.kind, ctx.resource.api_version, found)
             ctx.warnings.extend(found)
         schemas.default(version.schema, obj)
+
+
+def _warn_of_finalizers(obj: JSON, before: JSON, ctx: Context) -> None:
+    known = before.get("finalizers") or ()
+    for finalizer in obj["metadata"].get("finalizers") or ():
+        if "/" not in finalizer and finalizer not in (*known, *_STANDARD_FINALIZERS):
+            why = "prefer a domain-qualified finalizer name to avoid accidental conflicts with other finalizer writers"
+            ctx.warnings.append(f"metadata.finalizers: {quote(finalizer)}: {why}")
 
 
 def _whole_numbers(value: Any) -> None:

@@ -14,6 +14,7 @@ from ..apply.merge import DuplicateKey, compare, fields_of, merge, without
 from ..apply.misfit import misfit
 from ..apply.types import Type, built_in
 from ..conversion import to_served
+from ..custom import schema as schemas
 from ..go_json import json_type
 from ..metadata import check_namespace
 from ..options import WriteOptions
@@ -137,6 +138,11 @@ def _typed(resource: ResourceType, its: Type, config: JSON) -> JSON:
     """The configuration by its kind's types. What does not fit is a 500: the real server did not foresee it."""
     type_name = api_types.type_of(resource.api_version, resource.kind)
     if type_name is not None and not resource.custom and (why := misfit(type_name, its, config)):
+        raise _not_typed(resource, config, why)
+    if resource.custom and (unknown := schemas.unknown_fields(resource.schema or {}, config)):
+        why = f".{unknown[0]}: field not declared in schema"
+        if len(unknown) > 1:
+            why = "errors:" + "".join(f"\n  .{path}: field not declared in schema" for path in unknown)
         raise _not_typed(resource, config, why)
     try:
         return typed.decode(resource, config, "Strict")

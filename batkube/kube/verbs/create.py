@@ -44,7 +44,9 @@ def create(
     """
     stored_as = api.stored_as(resource)
     if api.strategy(resource).terminating:
-        raise ApiError.not_while_terminating(resource.qualified, "create")
+        name = (obj.get("metadata") or {}).get("name") or ""
+        why = "create not allowed while custom resource definition is terminating"
+        raise ApiError.forbidden(resource.qualified, name, why)
     obj = to_stored(resource, stored_as, obj)
     metadata = obj["metadata"] = dict(obj.get("metadata") or {})
     check_namespace(metadata, namespace)
@@ -79,7 +81,7 @@ def create(
         return Version(stored_as, (namespace, name), obj, 0)
     for quota in charged:
         api.store.put(api.registry.named(QUOTAS), quota)
-    return api.store.put(stored_as, obj, writer)
+    return api.store.put(*strategy.as_stored(stored_as, obj), writer)
 
 
 def _copy(obj: JSON) -> JSON:

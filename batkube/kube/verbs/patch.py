@@ -100,6 +100,8 @@ def patch(
 
     def changed(obj: JSON) -> JSON:
         result = apply_patch(change, obj, resource)
+        if resource.custom:
+            _check_custom_type(result, resource, name)
         try:
             if change.kind != STRATEGIC_PATCH and not resource.custom:
                 _check_type(result, resource)
@@ -169,6 +171,15 @@ def _read_changed(
     changed = {key: value for key, value in after.items() if key not in kept}
     read = typed.decode(resource, changed, options.field_validation, warnings, doubts=doubts, patched=True)
     return {key: after[key] if key in kept else read[key] for key in (*after, *read) if key in kept or key in read}
+
+
+def _check_custom_type(obj: JSON, resource: ResourceType, name: str) -> None:
+    """The same of a custom resource, whose type is a field as any other."""
+    kind, api_version = obj.get("kind") or resource.kind, obj.get("apiVersion") or resource.api_version
+    for field, given, wanted in (("kind", kind, resource.kind), ("apiVersion", api_version, resource.api_version)):
+        if given != wanted:
+            wrong = FieldError.invalid(field, given, f"must be {wanted}")
+            raise ApiError.invalid(f"{kind}.{str(api_version).rpartition('/')[0]}", name, [wrong])
 
 
 def _check_type(obj: JSON, resource: ResourceType) -> None:

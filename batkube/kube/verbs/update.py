@@ -157,7 +157,10 @@ def store_changed(
     for quota in charged:
         api.store.put(api.registry.named(QUOTAS), quota)
     writer = (options.field_manager, resource.api_version, api.clock.seconds()) if subresource is None else None
-    return api.store.put(stored_as, new, NOBODY if let_go else writer)
+    kept_as, kept = strategy.as_stored(stored_as, new)
+    if kept is not new and kept == current.obj and not let_go:
+        return current
+    return api.store.put(kept_as, kept, NOBODY if let_go else writer)
 
 
 def _ends(metadata: JSON) -> bool:
