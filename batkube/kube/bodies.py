@@ -23,6 +23,7 @@ MAX_DEPTH = 200  # of values within values; orjson writes 254, and there are lis
 MAX_YAML = 1024 * 1024  # bytes; YAML takes ten times as long to read as JSON
 _SHOWN = 30  # bytes of a body that an error shows
 _LOOKED_THROUGH = 128 * 1024  # bytes of a body of which an error says what Go would
+_GO_KIND = r'struct { APIVersion string "json:\"apiVersion,omitempty\""; Kind string "json:\"kind,omitempty\"" }'
 _DELETE_OPTIONS = "DeleteOptions"
 # What Go reads first of a body, as it prints that type.
 _TYPE_META = r'struct { APIVersion string "json:\"apiVersion,omitempty\""; Kind string "json:\"kind,omitempty\"" }'
@@ -44,8 +45,9 @@ def decode(
     kind_type = media_type(content_type) if content_type else JSON_TYPE
     if kind_type == PROTOBUF_TYPE:
         return with_type_meta(_protobuf(data, wanted), data, wanted, api_version)
+    twice: list[str] = []  # keys in YAML
     if kind_type == YAML_TYPE:
-        parsed = _yaml(data, wanted)
+        parsed = _yaml(data, wanted, None if validation == "Ignore" else twice)
     elif kind_type == JSON_TYPE:
         parsed = _json(data, wanted, resource.custom)
     else:
@@ -58,7 +60,10 @@ def decode(
             wanted, data, f"json: cannot unmarshal {json_type(parsed)} into Go value of type {_TYPE_META}"
         )
     obj = with_type_meta(parsed, data, wanted, api_version, resource.custom and not subresource)
-    twice = _duplicates(data, parsed) if validation != "Ignore" and kind_type == JSON_TYPE else []
+    if twice and validation == "Strict":
+        twice = ["yaml: unmarshal errors:\n  " + "\n  ".join(twice)]
+    elif validation != "Ignore" and kind_type == JSON_TYPE:
+        twice = _duplicates(data, parsed)
     return typed.decode(resource, obj, validation, warnings, (obj["apiVersion"], wanted), twice)
 
 
@@ -170,13 +175,13 @@ def decode_delete_options(data: bytes, content_type: str) -> JSON | None:
     elif kind_type == YAML_TYPE:
         parsed = _yaml(data, _DELETE_OPTIONS)
     elif kind_type == JSON_TYPE:
-        parsed = _json(data, _DELETE_OPTIONS)
+        parsed = _options_json(data)
     else:
         raise ApiError.unsupported_media_type(SERVED)
     if parsed is None:
         return {}
     if not isinstance(parsed, dict):
-        raise _unrecognised(_DELETE_OPTIONS, data, "json: cannot unmarshal into Go value of type struct")
+        raise _no_kind(f"json: cannot unmarshal {go_json.json_type(parsed)} into Go value of type {_GO_KIND}")
     kind = parsed.get("kind") or _DELETE_OPTIONS
     if kind != _DELETE_OPTIONS:
         version = quote(str(parsed.get("apiVersion") or ""))
@@ -185,6 +190,21 @@ def decode_delete_options(data: bytes, content_type: str) -> JSON | None:
         )
     _check_delete_options(parsed)
     return parsed
+
+
+def _options_json(data: bytes) -> Any:
+    why = None
+    try:
+        return _json(data, _DELETE_OPTIONS)
+    except ApiError:
+        why = _go_problem(data)
+        if why is None:
+            raise
+    raise _no_kind(why)
+
+
+def _no_kind(why: str) -> ApiError:
+    return ApiError.bad_request(f"couldn't get version/kind; json parse error: {why}")
 
 
 def _check_delete_options(options: JSON) -> None:
@@ -259,9 +279,9 @@ def _go_problem(data: bytes) -> str | None:
     return go_json.problem(data) if len(data) <= _LOOKED_THROUGH else None
 
 
-def _yaml(data: bytes, kind: str) -> Any:
+def _yaml(data: bytes, kind: str, twice: list[str] | None = None) -> Any:
     try:
-        return _first_document(data)
+        return _first_document(data, twice)
     except YamlError as error:
         raise ApiError.bad_request(
             f"the object provided is unrecognized (must be of type {kind}): yaml: {error} ({_shown(data)})"

@@ -322,7 +322,7 @@ def _action(api: Api, request: Request, subresource: str) -> Answer:
 
     elif request.method in ("POST", "PUT"):
         options = request.write_options(kind)
-        if request.body:
+        if request.body or not resource.kind_of(subresource).endswith("Options"):  # those connect
             body = _decoded(request, options, subresource)
             if request.method == "POST":
                 check_namespace(dict(body.get("metadata") or {}), target.namespace)

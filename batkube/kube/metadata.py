@@ -137,7 +137,7 @@ def _validate_owners(owners: list[JSON], path: str) -> Errors:
     controller = ""
     for owner in owners:
         version = owner.get("apiVersion", "")
-        if not version.rpartition("/")[2]:
+        if not version.rpartition("/")[2] or version.count("/") > 1:
             errors.append(FieldError.invalid(f"{path}.apiVersion", version, "version must not be empty"))
         for field in ("kind", "name", "uid"):
             if not owner.get(field):

@@ -1,12 +1,13 @@
-"""What admission plugins make of pods: Priority, DefaultTolerationSeconds, RuntimeClass and, if asked for,
-ExtendedResourceToleration, LimitPodHardAntiAffinityTopology and PodTolerationRestriction (`plugin/pkg/admission` of
-Kubernetes).
+"""What admission plugins make of pods: Priority, DefaultTolerationSeconds, RuntimeClass, PodTopologyLabels and, if
+asked for, ExtendedResourceToleration, LimitPodHardAntiAffinityTopology and PodTolerationRestriction
+(`plugin/pkg/admission` of Kubernetes).
 """
 
 from __future__ import annotations
 
 from typing import Any
 
+from ..binding import topology_of
 from ..quantity import Quantity
 from ..status import ApiError
 from ..strategy import Context
@@ -17,7 +18,7 @@ JSON = dict[str, Any]
 
 PRIORITY, TOLERATIONS, RUNTIME_CLASS = "Priority", "DefaultTolerationSeconds", "RuntimeClass"
 EXTENDED_TOLERATION, HARD_ANTI_AFFINITY = "ExtendedResourceToleration", "LimitPodHardAntiAffinityTopology"
-TOLERATION_RESTRICTION = "PodTolerationRestriction"
+TOLERATION_RESTRICTION, TOPOLOGY_LABELS = "PodTolerationRestriction", "PodTopologyLabels"
 
 _CLASSES = "priorityclasses.scheduling.k8s.io"
 _RUNTIME_CLASSES = "runtimeclasses.node.k8s.io"
@@ -39,6 +40,7 @@ def admit_new_pod(pod: JSON, ctx: Context) -> None:
         _tolerate_extended_resources(pod["spec"])
     if ctx.admits(TOLERATION_RESTRICTION):
         restrict_tolerations(pod, ctx, new=True)
+    _label_by_node(pod, ctx)
     if pod["spec"].get("runtimeClassName") is not None and ctx.admits(RUNTIME_CLASS):
         _apply_runtime_class(pod, ctx)
 
@@ -54,6 +56,15 @@ def admit_changed_pod(pod: JSON, old: JSON, ctx: Context) -> None:
         _tolerate_for_a_while(spec)
     if ctx.admits(TOLERATION_RESTRICTION):
         restrict_tolerations(pod, ctx, new=False)
+    if ctx.subresource is None:
+        _label_by_node(pod, ctx)
+
+
+def _label_by_node(pod: JSON, ctx: Context) -> None:
+    """A pod says in which zone and region it is."""
+    node = pod["spec"].get("nodeName")
+    if node and ctx.admits(TOPOLOGY_LABELS) and (labels := topology_of(ctx.store, node)):
+        pod["metadata"]["labels"] = {**(pod["metadata"].get("labels") or {}), **labels}
 
 
 def _give_priority(pod: JSON, ctx: Context) -> None:

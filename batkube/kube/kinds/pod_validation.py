@@ -72,7 +72,9 @@ def validate_pod_spec(spec: JSON, path: str, pod_name: str = "", *, comparing: b
     errors.extend(validate_containers(spec, path, volumes))
     if spec.get("ephemeralContainers"):
         errors.extend(validate_ephemeral(spec, path, volumes))
-    if spec.get("resources"):
+    if spec.get("resources") and (spec.get("os") or {}).get("name") == "windows":
+        errors.append(FieldError.forbidden(f"{path}.resources", "may not be set for a windows pod"))
+    elif spec.get("resources"):
         errors.extend(validate_pod_requirements(spec, f"{path}.resources"))
     if spec.get("hostNetwork"):
         errors.extend(_validate_host_ports(spec, path))

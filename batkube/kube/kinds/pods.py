@@ -101,6 +101,10 @@ class Pods(Strategy):
             return [*errors, *validate_status(new["status"], old)]
         errors += metadata.validate_new(new["metadata"], self.name_rule)
         if new["spec"] == old["spec"]:
+            if annotations := new["metadata"].get("annotations"):  # the real server looks at them twice
+                comparing = may_compare(ctx, old["spec"])
+                where = "metadata.annotations"
+                errors += validate_pod_annotations(annotations, new["spec"], where, comparing=comparing)
             return errors
         comparing = may_compare(ctx, old["spec"])
         errors += validate_pod(new, comparing=comparing)
