@@ -200,10 +200,12 @@ def _readers(type_name: str) -> list[_Reader]:
             read = _list(read, its.type)
         elif its.shape == "map":
             read = _map(read, its.type)
-        # Lists and maps are stored without being empty: what is empty is as if it were absent.
+        # What is stored in protobuf is read again without empty lists and maps: they are as if they were absent.
         omits = (its.omit_empty or its.shape != "") and not its.pointer and not (is_struct and not its.shape)
         zero: Callable[[], Any] | None = None
-        if not its.pointer and not its.shape:
+        if its.shape and not its.omit_empty:
+            zero = _constant(None)  # a nil slice or map
+        elif not its.pointer and not its.shape:
             if is_struct:
                 zero = _zero_struct(its.type)
             elif its.type in _ZEROS and (not its.omit_empty or its.type in _STRUCT_LIKE):

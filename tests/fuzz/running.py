@@ -32,6 +32,7 @@ _AS_THE_REAL_SERVER = re.compile(
             "does not contain declared merge key",
             "list element types are not identical",
             r"doesn't match \$setElementOrder list",
+            "merging lists cannot yet be specified in the patch",
             "no preferred addresses found",
         )
     )
