@@ -8,7 +8,7 @@ from typing import Any
 
 import orjson
 
-from . import api_types, go_json, protobuf, typed
+from . import api_types, go_json, protobuf, raw_json, typed
 from .go_json import json_type
 from .negotiation import JSON_TYPE, PROTOBUF_TYPE, SERVED, YAML_TYPE, media_type
 from .resources import ResourceType
@@ -64,7 +64,10 @@ def decode(
         twice = ["yaml: unmarshal errors:\n  " + "\n  ".join(twice)]
     elif validation != "Ignore" and kind_type == JSON_TYPE:
         twice = _duplicates(data, parsed)
-    return typed.decode(resource, obj, validation, warnings, (obj["apiVersion"], wanted), twice)
+    decoded = typed.decode(resource, obj, validation, warnings, (obj["apiVersion"], wanted), twice)
+    if wanted in raw_json.RAW and kind_type == JSON_TYPE:
+        raw_json.mark(decoded, wanted, data)
+    return decoded
 
 
 def with_type_meta(parsed: JSON, data: bytes, kind: str, api_version: str, custom: bool = False) -> JSON:

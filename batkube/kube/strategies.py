@@ -9,8 +9,8 @@ from .binding import bind
 from .kinds import csi, events
 from .kinds.access import RoleBindings, Roles
 from .kinds.admission_policies import (
-    AdmissionPolicies,
-    AdmissionPolicyBindings,
+    MutatingAdmissionPolicies,
+    MutatingAdmissionPolicyBindings,
     ValidatingAdmissionPolicies,
     ValidatingAdmissionPolicyBindings,
 )
@@ -24,6 +24,7 @@ from .kinds.devices import DeviceClasses
 from .kinds.endpoints import Endpoints, EndpointSlices
 from .kinds.events import Events
 from .kinds.eviction import evict
+from .kinds.flow_control import FlowSchemas, PriorityLevels
 from .kinds.ingresses import IngressClasses, Ingresses
 from .kinds.jobs import Jobs
 from .kinds.leases import LeaseCandidates, Leases
@@ -72,6 +73,7 @@ STRATEGIES: Mapping[str, Strategy] = {
     "endpoints": Endpoints(),
     "endpointslices.discovery.k8s.io": EndpointSlices(),
     "events": Events(),
+    "flowschemas.flowcontrol.apiserver.k8s.io": FlowSchemas(),
     "horizontalpodautoscalers.autoscaling": HorizontalPodAutoscalers(),
     "ingressclasses.networking.k8s.io": IngressClasses(),
     "ingresses.networking.k8s.io": Ingresses(),
@@ -79,8 +81,8 @@ STRATEGIES: Mapping[str, Strategy] = {
     "leasecandidates.coordination.k8s.io": LeaseCandidates(),
     "leases.coordination.k8s.io": Leases(),
     "limitranges": LimitRanges(),
-    "mutatingadmissionpolicies.admissionregistration.k8s.io": AdmissionPolicies(),
-    "mutatingadmissionpolicybindings.admissionregistration.k8s.io": AdmissionPolicyBindings(),
+    "mutatingadmissionpolicies.admissionregistration.k8s.io": MutatingAdmissionPolicies(),
+    "mutatingadmissionpolicybindings.admissionregistration.k8s.io": MutatingAdmissionPolicyBindings(),
     "mutatingwebhookconfigurations.admissionregistration.k8s.io": WebhookConfigurations(mutating=True),
     "namespaces": Namespaces(),
     "networkpolicies.networking.k8s.io": NetworkPolicies(),
@@ -93,6 +95,7 @@ STRATEGIES: Mapping[str, Strategy] = {
     "pods": Pods(),
     "podtemplates": PodTemplates(),
     "priorityclasses.scheduling.k8s.io": PriorityClasses(),
+    "prioritylevelconfigurations.flowcontrol.apiserver.k8s.io": PriorityLevels(),
     "replicasets.apps": ReplicaSets(),
     "replicationcontrollers": ReplicationControllers(),
     "resourceclaims.resource.k8s.io": ResourceClaims(),

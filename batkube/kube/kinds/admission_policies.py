@@ -58,6 +58,9 @@ _RESERVED = frozenset(
         "while",
     ]
 )
+_MUTABLE = ("CREATE", "UPDATE")
+_PATCHES = {"ApplyConfiguration": "applyConfiguration", "JSONPatch": "jsonPatch"}
+_REINVOCATIONS = ("IfNeeded", "Never")
 _NO_EXPRESSION = "expression is not specified"
 _ONE_ITEM = "validations or auditAnnotations must contain at least one item"
 
@@ -90,6 +93,17 @@ class ValidatingAdmissionPolicies(AdmissionPolicies):
         return warned_of_name(new, ctx, errors + _validate_policy(new, old.get("spec") or {}))
 
 
+class MutatingAdmissionPolicies(AdmissionPolicies):
+    """Policies that change what is asked."""
+
+    def validate_create(self, obj: JSON, ctx: Context) -> Errors:
+        return warned_of_name(obj, ctx, super().validate_create(obj, ctx) + _validate_mutating(obj["spec"], {}))
+
+    def validate_update(self, new: JSON, old: JSON, ctx: Context) -> Errors:
+        errors = super().validate_update(new, old, ctx)
+        return warned_of_name(new, ctx, errors + _validate_mutating(new["spec"], old.get("spec") or {}))
+
+
 class AdmissionPolicyBindings(GuardedGeneric):
     """Where policies are at work, of one of the two kinds."""
 
@@ -114,6 +128,18 @@ class ValidatingAdmissionPolicyBindings(AdmissionPolicyBindings):
         return warned_of_name(new, ctx, errors + _validate_binding(new.get("spec") or {}))
 
 
+class MutatingAdmissionPolicyBindings(AdmissionPolicyBindings):
+    """Bindings of policies that change what is asked."""
+
+    def validate_create(self, obj: JSON, ctx: Context) -> Errors:
+        errors = super().validate_create(obj, ctx)
+        return warned_of_name(obj, ctx, errors + _validate_reference(obj.get("spec") or {}))
+
+    def validate_update(self, new: JSON, old: JSON, ctx: Context) -> Errors:
+        errors = super().validate_update(new, old, ctx)
+        return warned_of_name(new, ctx, errors + _validate_reference(new.get("spec") or {}))
+
+
 def _default_policy(obj: JSON) -> None:
     spec = obj.setdefault("spec", {})
     spec.setdefault("failurePolicy", "Fail")
@@ -128,6 +154,57 @@ def _default_binding(obj: JSON) -> None:
 
 def _validate_policy(obj: JSON, before: JSON) -> Errors:
     spec = obj["spec"]
+    errors, variables, composed = _validate_scope(spec, before)
+    validations, annotations = spec.get("validations") or [], spec.get("auditAnnotations") or []
+    if not validations and not annotations:
+        return [*errors, *(FieldError.required(f"spec.{at}", _ONE_ITEM) for at in ("validations", "auditAnnotations"))]
+    for index, validation in enumerate(validations):
+        errors += _validate_validation(validation, f"spec.validations[{index}]", variables, composed)
+    return errors + _validate_annotations(annotations, obj["metadata"]["name"], variables, composed)
+
+
+def _validate_mutating(spec: JSON, before: JSON) -> Errors:
+    errors, _, _ = _validate_scope(spec, before)
+    for rule in (spec.get("matchConstraints") or {}).get("resourceRules") or ():
+        for operation in rule.get("operations") or ():
+            if operation not in _MUTABLE:
+                at = "spec.matchConstraints.resourceRules.operations"
+                errors.append(FieldError.not_supported(at, operation, _MUTABLE))
+    mutations, again = spec.get("mutations") or [], spec.get("reinvocationPolicy") or ""
+    if not mutations:
+        errors.append(FieldError.required("spec.mutations", "mutations must contain at least one item"))
+    for index, mutation in enumerate(mutations):
+        errors += _validate_mutation(mutation, f"spec.mutations[{index}]")
+    if not again:
+        return [*errors, FieldError.required("spec.reinvocationPolicy")]
+    return errors + validate_choice(again, "spec.reinvocationPolicy", _REINVOCATIONS)
+
+
+def _validate_mutation(mutation: JSON, path: str) -> Errors:
+    its = mutation.get("patchType") or ""
+    if not its:
+        return [FieldError.required(f"{path}.patchType")]
+    if its not in _PATCHES:
+        return [FieldError.not_supported(f"{path}.patchType", its, tuple(_PATCHES))]
+    errors: Errors = []
+    for kind, field in _PATCHES.items():
+        part, at = mutation.get(field), f"{path}.{field}"
+        if kind != its:
+            if part is not None:
+                why = f"must not be specified when patchType is {its}"
+                errors.append(FieldError.invalid(at, f"{{{field}}}", why))
+        elif part is None:
+            errors.append(FieldError.required(at, f"must be specified when patchType is {its}"))
+        elif not (part.get("expression") or "").strip():
+            # More is not looked at: these make objects, which no other expressions do.
+            errors.append(FieldError.required(f"{at}.expression", _NO_EXPRESSION))
+    return errors
+
+
+def _validate_scope(spec: JSON, before: JSON) -> tuple[Errors, tuple[str, ...], set[str]]:
+    """What policies of both kinds say: what they are about, under which conditions. With the variables that their
+    expressions may use, and which of those are the policy's own.
+    """
     parameters, matches = spec.get("paramKind"), spec.get("matchConstraints")
     variables = (*VARIABLES, "params") if parameters is not None else VARIABLES
     errors = validate_choice(spec["failurePolicy"], "spec.failurePolicy", FAILURE_POLICIES)
@@ -146,12 +223,7 @@ def _validate_policy(obj: JSON, before: JSON) -> Errors:
         variables = (*variables, "variables")
     for index, variable in enumerate(spec.get("variables") or ()):
         errors += _validate_variable(variable, f"spec.variables[{index}]", variables, composed)
-    validations, annotations = spec.get("validations") or [], spec.get("auditAnnotations") or []
-    if not validations and not annotations:
-        return [*errors, *(FieldError.required(f"spec.{at}", _ONE_ITEM) for at in ("validations", "auditAnnotations"))]
-    for index, validation in enumerate(validations):
-        errors += _validate_validation(validation, f"spec.validations[{index}]", variables, composed)
-    return errors + _validate_annotations(annotations, obj["metadata"]["name"], variables, composed)
+    return errors, variables, composed
 
 
 def _validate_parameter_kind(of: JSON) -> Errors:
@@ -245,8 +317,9 @@ def _validate_annotations(annotations: list[JSON], policy: str, known: tuple[str
     return errors
 
 
-def _validate_binding(spec: JSON) -> Errors:
-    name, actions = spec.get("policyName") or "", spec.get("validationActions") or []
+def _validate_reference(spec: JSON) -> Errors:
+    """Which policy, with which parameters, for what."""
+    name = spec.get("policyName") or ""
     errors = (
         problems("spec.policyName", name, dns_subdomain(name)) if name else [FieldError.required("spec.policyName")]
     )
@@ -254,6 +327,11 @@ def _validate_binding(spec: JSON) -> Errors:
         errors += _validate_parameters(parameters)
     if (matches := spec.get("matchResources")) is not None:
         errors += _validate_matches(matches, "spec.matchResources")
+    return errors
+
+
+def _validate_binding(spec: JSON) -> Errors:
+    actions, errors = spec.get("validationActions") or [], _validate_reference(spec)
     path = "spec.validationActions"
     for index, action in enumerate(actions):
         errors += validate_choice(action, f"{path}[{index}]", _ACTIONS)

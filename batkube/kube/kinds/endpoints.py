@@ -134,7 +134,7 @@ class EndpointSlices(Strategy):
 
     def validate_create(self, obj: JSON, ctx: Context) -> Errors:
         errors = [*super().validate_create(obj, ctx), *_validate_slice(obj, None)]
-        if obj.get("addressType") == "FQDN":
+        if obj.get("addressType") == "FQDN" and not errors:
             ctx.warnings.append("spec.addressType: FQDN endpoints are deprecated")
         ctx.warnings.extend(() if errors else _slice_warnings(obj))
         return errors

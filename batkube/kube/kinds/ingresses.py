@@ -38,7 +38,7 @@ class Ingresses(Strategy):
         errors = [*super().validate_create(obj, ctx), *_validate_ingress(spec)]
         name = spec.get("ingressClassName")
         annotation = (obj["metadata"].get("annotations") or {}).get(_CLASS_ANNOTATION)
-        if annotation is not None and name is None:
+        if annotation is not None and name is None and not errors:
             ctx.warnings.append(
                 f"annotation \"{_CLASS_ANNOTATION}\" is deprecated, please use 'spec.ingressClassName' instead"
             )

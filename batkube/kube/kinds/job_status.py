@@ -19,8 +19,9 @@ def validate_job_status(status: JSON, old: JSON) -> Errors:
     for name in _COUNTS:
         if (status.get(name) or 0) < 0:
             errors.append(FieldError.invalid(f"status.{name}", status[name], NEGATIVE))
-    if (status.get("ready") or 0) > (status.get("active") or 0):
-        errors.append(FieldError.invalid("status.ready", status["ready"], "cannot set more ready pods than active"))
+    ready = status.get("ready")
+    if ready is not None and ready > (status.get("active") or 0):
+        errors.append(FieldError.invalid("status.ready", ready, "cannot set more ready pods than active"))
     errors.extend(_validate_uncounted(status.get("uncountedTerminatedPods") or {}))
     before, spec = old.get("status") or {}, old["spec"]
     indexes = status.get("completedIndexes", "")

@@ -10,9 +10,10 @@ from ..label_selectors import validate_label_selector
 from ..metadata import Errors, immutable, problems
 from ..names import dns_label, dns_subdomain, qualified_name
 from ..quantity import Quantity
-from ..status import FieldError
+from ..status import ApiError, FieldError
 from ..strategy import Context, Strategy, keep
 from . import resource_lists
+from .storage_classes import STORAGE as STORAGE_CLASSES
 from .storage_classes import default_class
 from .volume_specs import VOLUME_MODES, validate_access_modes, validate_storage
 from .volumes import protect
@@ -66,7 +67,28 @@ class VolumeClaims(Strategy):
             return errors + _validate_status(new["status"])
         grouped = any("apiGroup" in (old["spec"].get(field) or {}) for field in ("dataSource", "dataSourceRef"))
         errors += validate_claim_spec(new["spec"], "spec", any_group=grouped) + _validate_change(new, old)
+        if not errors and ctx.admits("PersistentVolumeClaimResize"):
+            _check_growth(new, old, ctx)
         return _warned(new, ctx, errors)
+
+
+def _check_growth(new: JSON, old: JSON, ctx: Context) -> None:
+    """Only what is bound grows, and only of a class that allows it (admission plugin PersistentVolumeClaimResize)."""
+    after, before = (Quantity.parse(its["spec"]["resources"]["requests"]["storage"]) for its in (new, old))
+    if not before < after:
+        return
+    name, its = new["metadata"]["name"], new["spec"].get("storageClassName")
+    found = ctx.store.get(STORAGE_CLASSES, "", its) if its else None
+    why = ""
+    if (old.get("status") or {}).get("phase") != "Bound":
+        why = "Only bound persistent volume claims can be expanded"
+    elif found is None or not found.get("allowVolumeExpansion"):
+        why = (
+            "only dynamically provisioned pvc can be resized and the storageclass that provisions the pvc must support "
+            "resize"
+        )
+    if why:
+        raise ApiError.forbidden(ctx.resource.qualified, name, why)
 
 
 def _warned(obj: JSON, ctx: Context, errors: Errors) -> Errors:

@@ -16,6 +16,7 @@ from ..negotiation import media_type
 from ..options import PLAIN_WRITE, WriteOptions
 from ..patch import json_patch, merge_patch, strategic_merge
 from ..patch.shown import as_shown
+from ..raw_json import RAW, in_order
 from ..resources import ResourceType
 from ..status import ApiError, FieldError, quote
 from ..store import Version
@@ -80,7 +81,10 @@ def apply_patch(patch: Patch, obj: JSON, resource: ResourceType) -> JSON:
         return patched
     if patch.kind in (MERGE_PATCH, APPLY_PATCH):  # applied to an action's own object, a Scale
         return merge_patch.apply(obj, patch.document)
-    return strategic_merge.apply(obj, patch.document, resource)
+    merged = strategic_merge.apply(obj, patch.document, resource)
+    if (raw := RAW.get(resource.kind)) and raw in merged:
+        merged[raw] = in_order(merged[raw])
+    return merged
 
 
 def patch(
