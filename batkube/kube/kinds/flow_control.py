@@ -247,7 +247,9 @@ def _validate_level(obj: JSON) -> Errors:
     if its == _EXEMPT:
         if limited is not None:
             errors.append(FieldError.forbidden("spec.limited", "must be nil if the type is not Limited"))
-        return errors + (_validate_shares(exempt, "spec.exempt") if exempt is not None else [])
+        if exempt is not None:
+            errors += _validate_shares(exempt, "spec.exempt") + _validate_lent(exempt, "spec.exempt")
+        return errors
     if its == _LIMITED:
         if exempt is not None:
             errors.append(FieldError.forbidden("spec.exempt", "must be nil if the type is Limited"))
@@ -260,23 +262,26 @@ def _validate_level(obj: JSON) -> Errors:
 
 
 def _validate_shares(its: JSON, path: str) -> Errors:
-    errors: Errors = []
-    shares, lendable = its["nominalConcurrencyShares"], its["lendablePercent"]
-    if shares < 0:
-        errors.append(FieldError.invalid(f"{path}.nominalConcurrencyShares", shares, "must be a non-negative integer"))
-    if not 0 <= lendable <= 100:
-        errors.append(FieldError.invalid(f"{path}.lendablePercent", lendable, "must be between 0 and 100, inclusive"))
-    return errors
+    shares = its["nominalConcurrencyShares"]
+    if shares >= 0:
+        return []
+    return [FieldError.invalid(f"{path}.nominalConcurrencyShares", shares, "must be a non-negative integer")]
+
+
+def _validate_lent(its: JSON, path: str) -> Errors:
+    lendable = its["lendablePercent"]
+    if 0 <= lendable <= 100:
+        return []
+    return [FieldError.invalid(f"{path}.lendablePercent", lendable, "must be between 0 and 100, inclusive")]
 
 
 def _validate_limited(limited: JSON, path: str) -> Errors:
-    errors = _validate_shares(limited, path)
+    errors = _validate_shares(limited, path) + _validate_response(limited, path) + _validate_lent(limited, path)
     borrowing = limited.get("borrowingLimitPercent")
     if borrowing is not None and borrowing < 0:
         why = "if specified, must be a non-negative integer"
         errors.append(FieldError.invalid(f"{path}.borrowingLimitPercent", borrowing, why))
-    # What is wrong with the response comes before what is wrong with shares that are lent.
-    return _validate_response(limited, path) + errors
+    return errors
 
 
 def _validate_response(limited: JSON, path: str) -> Errors:
