@@ -85,7 +85,7 @@ def answer_bytes(code: int, data: bytes, accepted: Accepted, warnings: Sequence[
             answer.content_type = _YAML_HEADER
         elif accepted.pretty:
             answer.body = json.dumps(orjson.loads(data), indent=2, ensure_ascii=False).encode()
-    for warning in warnings:
+    for warning in dict.fromkeys(warnings):  # each is said once
         answer.headers.append((b"warning", f"299 - {quote(warning)}".encode()))
     return answer
 

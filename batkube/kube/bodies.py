@@ -45,7 +45,7 @@ def decode(
     kind_type = media_type(content_type) if content_type else JSON_TYPE
     if kind_type == PROTOBUF_TYPE:
         return with_type_meta(_protobuf(data, wanted), data, wanted, api_version)
-    twice: list[str] = []  # keys in YAML
+    twice: list[str] = []  # keys
     if kind_type == YAML_TYPE:
         parsed = _yaml(data, wanted, None if validation == "Ignore" else twice)
     elif kind_type == JSON_TYPE:

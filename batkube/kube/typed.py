@@ -11,7 +11,7 @@ from __future__ import annotations
 import base64
 import binascii
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Any
 
@@ -64,6 +64,7 @@ class _Reader:
     read: Read
     omits: bool
     zero: Callable[[], Any] | None
+    embedded: str = ""  # the struct that the field is of, where that is embedded: errors name it
 
 
 def decode(
@@ -175,7 +176,7 @@ def _struct(type_name: str) -> Read:
             try:
                 read_item = reader.read(item, f"{path}.{key}" if path else key, notes)
             except _Unfit as unfit:
-                unfit.within(_go_name(type_name).rpartition(".")[2], key)
+                unfit.within(_go_name(type_name).rpartition(".")[2], reader.embedded + key)
                 raise
             if read_item is None or (reader.omits and not read_item):
                 continue
@@ -189,10 +190,11 @@ def _struct(type_name: str) -> Read:
 
 
 def _readers(type_name: str) -> list[_Reader]:
-    readers = []
+    readers: list[_Reader] = []
     for its in api_types.fields_of(type_name):
         if its.inline:
-            readers.extend(_readers(its.type))
+            embedded = f"{_go_name(its.type).rpartition('.')[2]}."
+            readers.extend(replace(reader, embedded=embedded + reader.embedded) for reader in _readers(its.type))
             continue
         is_struct = api_types.has_type(its.type)
         read = _value(its.type)

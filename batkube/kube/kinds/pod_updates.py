@@ -86,13 +86,14 @@ def _without(obj: JSON, key: str) -> JSON:
 
 def _validate_gates(new: list[JSON], old: list[JSON]) -> Errors:
     present = {gate.get("name", "") for gate in old}
+    added = {gate.get("name", ""): index for index, gate in enumerate(new)}  # of several of one name the last
     return [
         FieldError.forbidden(
             f"spec.schedulingGates[{index}].name",
-            f"only deletion is allowed, but found new scheduling gate '{gate.get('name', '')}'",
+            f"only deletion is allowed, but found new scheduling gate '{name}'",
         )
-        for index, gate in enumerate(new)
-        if gate.get("name", "") not in present
+        for name, index in added.items()
+        if name not in present
     ]
 
 

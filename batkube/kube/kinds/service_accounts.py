@@ -77,6 +77,10 @@ def request_token(request: ActionRequest) -> Answer:
         errors.append(FieldError.invalid("spec.expirationSeconds", seconds, why))
     if errors:
         raise ApiError.invalid(_TOKEN_REQUEST, "", errors)
+    uid = account["metadata"]["uid"]
+    if given.get("uid") and given["uid"] != uid:
+        why = f"the UID in the token request ({given['uid']}) does not match the UID of the service account ({uid})"
+        raise ApiError.conflict(_TOKEN_REQUEST, ctx.name, why)
     bound = _bound_object(spec.get("boundObjectRef"), ctx)
     spec["audiences"] = spec.get("audiences") or [ISSUER]
     issued = calendar.timegm(time.strptime(ctx.now, _TIME))
