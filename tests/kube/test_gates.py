@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from batkube.kube.gated_fields import drop_disabled
 from batkube.kube.gates import GateError, read_gates, without_effect
 from batkube.kube.resources import default_registry
 from batkube.kube.runtime_config import RuntimeConfigError, read_runtime_config
@@ -114,3 +115,23 @@ def test_versions_that_are_off_by_default_can_be_shown() -> None:
 def test_a_version_that_cannot_be_read(text: str) -> None:
     with pytest.raises(RuntimeConfigError, match="--runtime-config: expected"):
         read_runtime_config([text])
+
+
+def test_fields_without_their_gate_are_dropped_unless_the_object_had_them() -> None:
+    def deployment(container: JSON, **fields: Any) -> JSON:
+        return {"spec": {"template": {"spec": {"containers": [container], **fields}}}}
+
+    plain: JSON = {"name": "c"}
+    stopped: JSON = {"name": "c", "lifecycle": {"stopSignal": "SIGHUP"}}
+    group = {"podGroupName": "g"}
+
+    def left(old: JSON | None, *gates: str) -> JSON:
+        new = deployment({"name": "c", "lifecycle": {"stopSignal": "SIGHUP"}}, schedulingGroup=group)
+        drop_disabled("deployments.apps", new, old, gates)
+        return new
+
+    assert left(None) == deployment(plain)
+    assert left(deployment(stopped)) == deployment(stopped)
+    assert left(deployment(plain, schedulingGroup={"podGroupName": "f"})) == deployment(plain, schedulingGroup=group)
+    assert left(None, "GenericWorkload") == deployment(plain, schedulingGroup=group)
+    assert left(None, "GenericWorkload", "ContainerStopSignals") == deployment(stopped, schedulingGroup=group)

@@ -13,6 +13,7 @@ from ..internal_json import internal
 from ..metadata import Errors
 from ..status import FieldError
 from .mount_validation import validate_inner_path
+from .windows_validation import validate_windows_options
 
 JSON = dict[str, Any]
 
@@ -45,6 +46,7 @@ def validate_pod_security(context: JSON, spec: JSON, path: str) -> Errors:
         if context.get(key) is not None and context[key] not in allowed:
             errors.append(FieldError.not_supported(f"{path}.{key}", context[key], allowed))
     errors.extend(_validate_seccomp(context.get("seccompProfile"), f"{path}.seccompProfile"))
+    errors.extend(validate_windows_options(context.get("windowsOptions"), f"{path}.windowsOptions"))
     return [*errors, *_validate_app_armor(context.get("appArmorProfile"), f"{path}.appArmorProfile")]
 
 
@@ -66,6 +68,7 @@ def validate_container_security(context: JSON, path: str, *, host_users: bool) -
         if "CAP_SYS_ADMIN" in ((context.get("capabilities") or {}).get("add") or ()):
             why = "cannot set `allowPrivilegeEscalation` to false and `capabilities.Add` CAP_SYS_ADMIN"
             errors.append(FieldError.invalid(path, internal("core/v1.SecurityContext", context), why))
+    errors.extend(validate_windows_options(context.get("windowsOptions"), f"{path}.windowsOptions"))
     return [*errors, *_validate_app_armor(context.get("appArmorProfile"), f"{path}.appArmorProfile")]
 
 
