@@ -1,7 +1,8 @@
 """The older OpenAPI document, `/openapi/v2`: all definitions in one, as JSON or in the protobuf encoding of gnostic.
 
 kubectl asks for it, as protobuf alone, where the newer documents do not know a kind: a List, or one that is not served.
-Paths are left out: clients that choose by paths read the newer documents.
+Of the paths there is what kubectl before 1.27 looks for: which parameters the patches of a kind take (a dry run, the
+validation of fields).
 """
 
 from __future__ import annotations
@@ -48,10 +49,24 @@ def answer(registry: Registry, accept: str) -> Answer:
 def swagger(registry: Registry) -> JSON:
     """The definitions of everything served."""
     schemas: JSON = {}
+    paths: JSON = {}
     for group, version in openapi.versions(registry):
-        schemas.update(openapi.document(registry, group, version)["components"]["schemas"])
+        document = openapi.document(registry, group, version)
+        schemas.update(document["components"]["schemas"])
+        paths |= {path: {"patch": _patch(its["patch"])} for path, its in document["paths"].items() if "patch" in its}
     definitions = {name: _older(schema) for name, schema in sorted(schemas.items())}
-    return {"swagger": "2.0", "info": INFO, "paths": {}, "definitions": definitions}
+    return {"swagger": "2.0", "info": INFO, "paths": dict(sorted(paths.items())), "definitions": definitions}
+
+
+def _patch(operation: JSON) -> JSON:
+    """A patch, and what it says in its query."""
+    parameters = [
+        {"uniqueItems": True, "type": its["schema"]["type"], "name": its["name"], "in": "query"}
+        for its in operation["parameters"]
+        if its["in"] == "query"
+    ]
+    extensions = {key: value for key, value in operation.items() if key.startswith("x-")}
+    return {"parameters": parameters, "responses": {"200": {"description": "OK"}}, **extensions}
 
 
 def _older(schema: JSON) -> JSON:
@@ -85,7 +100,27 @@ def encode(document: JSON) -> bytes:
     """The message Document."""
     info = b"".join((_text(1, document["info"]["title"]), _text(2, document["info"]["version"])))
     definitions = _named_schemas(document["definitions"])
-    return b"".join((_text(1, document["swagger"]), _bytes(2, info), _bytes(8, b""), _bytes(9, definitions)))
+    paths = b"".join(
+        _bytes(2, _text(1, path) + _bytes(2, _bytes(8, _operation(its["patch"]))))
+        for path, its in document["paths"].items()
+    )
+    return b"".join((_text(1, document["swagger"]), _bytes(2, info), _bytes(8, paths), _bytes(9, definitions)))
+
+
+def _operation(operation: JSON) -> bytes:
+    """The message Operation, without its responses."""
+    parameters = b"".join(_bytes(8, _bytes(1, _bytes(2, _bytes(3, _query(its))))) for its in operation["parameters"])
+    extensions = (_extension(13, key, value) for key, value in operation.items() if key.startswith("x-"))
+    return b"".join((parameters, *extensions))
+
+
+def _query(its: JSON) -> bytes:
+    """The message QueryParameterSubSchema."""
+    return _text(2, its["in"]) + _text(4, its["name"]) + _text(6, its["type"]) + _int(20, its["uniqueItems"])
+
+
+def _extension(number: int, key: str, value: Any) -> bytes:
+    return _bytes(number, _text(1, key) + _bytes(2, _any(value)))
 
 
 def _named_schemas(schemas: JSON) -> bytes:
@@ -102,7 +137,7 @@ def _schema(schema: JSON) -> bytes:
             number, write = _FIELDS[key]
             out.append(write(number, value))
         elif key.startswith("x-"):
-            extensions.append(_bytes(31, _text(1, key) + _bytes(2, _any(value))))
+            extensions.append(_extension(31, key, value))
     return b"".join((*out, *extensions))
 
 
