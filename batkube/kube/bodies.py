@@ -78,7 +78,10 @@ def with_type_meta(parsed: JSON, data: bytes, kind: str, api_version: str, custo
             why = f"json: cannot unmarshal {json_type(value)} into Go struct field .{field} of type string"
             raise _unrecognised(kind, data, why)
     if custom:
-        if given_version not in ("", api_version):
+        if not given_kind:
+            why = f"Object 'Kind' is missing in '{data.decode('utf-8', 'replace')}' ({_shown(data)})"
+            raise ApiError.bad_request(f"the object provided is unrecognized (must be of type {kind}): {why}")
+        if given_version != api_version:
             raise ApiError.bad_request(
                 f"the API version in the data ({given_version}) does not match the expected API version ({api_version})"
             )
