@@ -46,10 +46,10 @@ class Query(Mapping[str, str]):
         return values is not None and values[0].lower() not in ("false", "0")
 
     def integer(self, name: str) -> int | None:
-        text = self.get(name, "")
-        if text == "":
+        text = self.get(name)
+        if text is None:
             return None
-        digits = text[1:] if text[0] in "+-" else text
+        digits = text[1:] if text[:1] in ("+", "-") else text
         if not (digits.isascii() and digits.isdigit()):
             raise ApiError.bad_request(f"strconv.ParseInt: parsing {quote(text)}: invalid syntax")
         if not -(2**63) <= int(text) < 2**63:

@@ -157,10 +157,13 @@ def parse_version(text: str, *, of_list: bool = True) -> int | None:
     """
     if not text:
         return None
+    why = ""
     if not (text.isascii() and text.isdigit()):
-        error = (
-            f"resourceVersion: Invalid value: {quote(text)}: strconv.ParseUint: parsing {quote(text)}: invalid syntax"
-        )
+        why = "invalid syntax"
+    elif int(text) >= 1 << 64:
+        why = "value out of range"
+    if why:
+        error = f"resourceVersion: Invalid value: {quote(text)}: strconv.ParseUint: parsing {quote(text)}: {why}"
         raise ApiError.bad_request(f"invalid resource version: {error}") if of_list else ApiError.unforeseen(error)
     return int(text)
 
