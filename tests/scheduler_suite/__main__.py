@@ -47,6 +47,9 @@ def _options() -> argparse.Namespace:
     )
     parser.add_argument("--test", action="append", default=[], metavar="GLOB", help="top-level tests: 'TestPreempt*'")
     parser.add_argument(
+        "--skip", action="append", default=[], metavar="GLOB", help="leaves that do not count: 'TestPreempt*/zero*'"
+    )
+    parser.add_argument(
         "--server", metavar="COMMAND", help="runs a server; {port}, {kubeconfig} and {dir} are filled in"
     )
     parser.add_argument("--out", type=Path, metavar="DIR", help="a log of each test, and what failed (a new folder)")
@@ -65,7 +68,9 @@ def _run(options: argparse.Namespace) -> int:
     leaves = {
         leaf: needs
         for leaf, needs in expected({Needs(each) for each in options.needs or [Needs.PLAIN]}).items()
-        if _matches(leaf.package, options.package) and _matches(leaf.top.test, options.test)
+        if _matches(leaf.package, options.package)
+        and _matches(leaf.top.test, options.test)
+        and not any(fnmatch(leaf.test, glob) for glob in options.skip)
     }
     if not leaves:
         raise SuiteError("no test goes by these names")
