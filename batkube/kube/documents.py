@@ -7,7 +7,7 @@ from typing import Any
 
 from . import discovery, openapi, openapi_v2
 from .answers import Answer, answer_object, answer_text
-from .negotiation import Accepted
+from .negotiation import JSON_TYPE, Accepted, parse_accept
 from .options import Query
 from .resources import Registry
 from .status import ApiError, TextError
@@ -39,6 +39,9 @@ class Documents:
             return answer_text(200, "ok")
         if first == "version" and len(parts) == 1:
             self._only_get(method)
+            if accept and not any(clause.media_type in ("*/*", JSON_TYPE) for clause in parse_accept(accept)):
+                message = f"406: Not Acceptable\n\nAvailable representations: {JSON_TYPE}"
+                raise ApiError(406, "NotAcceptable", message, {})
             return answer_object(200, version_info(self._version), _PRETTY)
         if parts == [""]:
             self._only_get(method)

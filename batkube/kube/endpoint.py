@@ -38,6 +38,7 @@ Document = Callable[[list[str], str, str, Query], Answer]
 _WRITES = frozenset((b"POST", b"PUT", b"PATCH", b"DELETE"))
 
 DEAF_SECONDS = 5.0  # real seconds
+MARK_SECONDS = 2  # before its end a watch is told how far it has come: a shorter one is not (`nextBookmarkTime`)
 STANDING_SECONDS = 1.0  # between two looks whether time goes on again
 
 logger = logging.getLogger(__name__)
@@ -123,7 +124,7 @@ class Endpoint:
             elif name == b"user-agent":
                 user_agent = value.decode("latin-1")
             elif name == b"accept-encoding":
-                gzip = b"gzip" in value
+                gzip = b"gzip" in value and b"gzip" in map(bytes.strip, value.split(b","))
             elif name == b"authorization":
                 authorization = value
         query = Query(raw_query.decode("latin-1")) if raw_query else NO_QUERY
@@ -156,12 +157,13 @@ class Endpoint:
         task = asyncio.current_task()
         assert task is not None
         timers: list[asyncio.TimerHandle | Deadline] = []
+        marks_its_end = stream.timeout_seconds is not None and stream.timeout_seconds > MARK_SECONDS
 
         def time_out() -> None:
             if self.deadlines is None and self._time_stands():
                 timers[0] = loop.call_later(STANDING_SECONDS, time_out)
             else:
-                watcher.finish(self.api.store.revision)
+                watcher.finish(self.api.store.revision if marks_its_end else None)
 
         if stream.timeout_seconds is not None and stream.timeout_seconds > 0:
             timers.append((self.deadlines or loop).call_later(stream.timeout_seconds, time_out))
@@ -257,7 +259,7 @@ async def _disconnected(receive: Receive) -> None:
 def _error_form(accept: str, query: Query) -> Accepted:
     """How to send a Status: in the media type that was asked for, never as a table."""
     try:
-        accepted = negotiate(accept)
+        accepted = negotiate(accept, forms=())
     except ApiError:
         return PLAIN
     if accepted.yaml or accepted.protobuf or "pretty" in query:

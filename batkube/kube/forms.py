@@ -148,10 +148,11 @@ class MetadataForm:
         return version.rendered(self)
 
     def many(self, versions: Sequence[Version], meta: ListMeta) -> bytes:
-        return b'%s"metadata":%s,"items":[%s]}\n' % (
+        items = b"[%s]" % b",".join(map(self.one, versions)) if versions else b"null"
+        return b'%s"metadata":%s,"items":%s}\n' % (
             _type_meta("PartialObjectMetadataList", self.api_version),
             orjson.dumps(meta.json()),
-            b",".join(map(self.one, versions)),
+            items,
         )
 
     def event(self, kind: str, version: Version, first: bool) -> bytes:

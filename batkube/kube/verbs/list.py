@@ -6,6 +6,7 @@ import base64
 import binascii
 import string
 from dataclasses import dataclass, replace
+from posixpath import normpath
 from typing import Any
 
 import orjson
@@ -202,6 +203,8 @@ def _next_page(api: Api, collection: Collection, options: ListOptions) -> Page:
     if options.resource_version not in ("", "0"):
         raise ApiError.bad_request("specifying resource version is not allowed when using continue")
     revision, after = _read_token(options.continue_token)
+    if revision == _NEWEST:
+        revision = api.store.revision
     if revision > api.store.revision:
         raise ApiError.too_large_version(revision, api.store.revision)
     if revision < collection.forgotten:
@@ -218,6 +221,9 @@ def _token(revision: int, path: str) -> str:
     token = {"v": "meta.k8s.io/v1", "rv": revision, "start": f"{path}\0"}
     return base64.urlsafe_b64encode(orjson.dumps(token)).decode().rstrip("=")
 
+
+_NEWEST = -1
+"""The revision in a token that goes on in what is there now, whatever has changed since the last page."""
 
 _BASE64 = frozenset(string.ascii_letters + string.digits + "-_")
 
@@ -236,4 +242,6 @@ def _read_token(token: str) -> tuple[int, str]:
     revision, start = data.get("rv"), data.get("start")
     if not isinstance(revision, int) or not isinstance(start, str):
         raise ApiError.bad_request("invalid continue token: continue key is not valid: incorrect encoded start")
+    if normpath(f"/{start}") != f"/{start}":
+        raise ApiError.bad_request(f"invalid continue token: continue key is not valid: {start}")
     return revision, start.removesuffix("\0")

@@ -20,12 +20,16 @@ def watch(api: Api, resource: ResourceType, options: ListOptions, form: Form) ->
     scope = options.scope
     asked = _version(options.resource_version)
     current = api.store.revision
+    if options.timeout_seconds is not None and options.timeout_seconds < 0:  # it is over already
+        ended = Watcher(collection, options.scope, form, after=current)
+        ended.finish()
+        return ended
     if options.initial_events is not None:
         from_state = options.initial_events
         marked = options.initial_events and options.bookmarks
     else:
         from_state = asked in (None, 0)
-        marked = asked == 0 and options.bookmarks
+        marked = from_state and options.bookmarks
     if asked is not None and asked > current and options.initial_events:
         raise ApiError.too_large_version(asked, current)
     if from_state:
