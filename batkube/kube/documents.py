@@ -53,9 +53,9 @@ class Documents:
                 self._only_get(method)
             return discovery.answer(self._registry, parts, accept)
         if first == "openapi" and len(parts) > 1:
-            self._only_get(method)
-            if parts == ["openapi", "v2"]:
+            if parts == ["openapi", "v2"]:  # which is read by whichever method
                 return openapi_v2.answer(self._registry, accept)
+            self._only_get(method)
             return openapi.answer(self._registry, parts, accept, query)
         raise TextError.page_not_found()
 

@@ -14,7 +14,7 @@ from .api import Api
 from .forms import Form, ListMeta, metadata_form, object_form
 from .metadata import check_namespace
 from .negotiation import Accepted, negotiate, stream_type
-from .options import DeleteOptions, Query, WriteOptions
+from .options import DeleteOptions, Query, WriteOptions, check_timeout
 from .protobuf.forms import protobuf_form, protobuf_metadata_form
 from .resources import ResourceType
 from .routes import Target
@@ -89,6 +89,8 @@ def handle(api: Api, request: Request) -> Result:
     deprecation = api.strategy(target.resource).deprecation(target.resource.version)
     if deprecation:
         request.warnings.append(deprecation)
+    if "timeout" in request.query and not request.query.flag("watch"):
+        check_timeout(request.query)
     if target.subresource and not _is_part(api, target):
         return _action(api, request, target.subresource)
     if (target.resource.storage, "") in api.actions:
@@ -176,6 +178,8 @@ def _get(api: Api, request: Request) -> Result:
     request.accepted()
     if target.watch:
         return _watch(api, request)
+    if request.query.flag("export"):
+        raise ApiError.bad_request("the export parameter, deprecated since v1.14, is no longer supported")
     asked = parse_version(request.query.get("resourceVersion", ""), of_list=False)
     if asked is not None and asked > api.store.revision:
         raise ApiError.too_large_version(asked, api.store.revision)

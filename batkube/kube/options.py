@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -58,6 +59,18 @@ class Query(Mapping[str, str]):
 
 
 NO_QUERY = Query()
+
+_DURATION = re.compile(r"[-+]?(0|((\d+\.?\d*|\.\d+)(ns|us|µs|μs|ms|s|m|h))+)", re.ASCII)
+
+
+def check_timeout(query: Query) -> None:
+    """400 where a request says how long it may take, and that is no duration (`WithRequestDeadline`). No request takes
+    long enough here for more.
+    """
+    given = query.get("timeout", "")
+    if given and not _DURATION.fullmatch(given):
+        why = f"time: invalid duration {quote(given)}"
+        raise ApiError.bad_request(f"invalid timeout specified in the request URL - {why}")
 
 
 def decodable(text: str) -> bool:

@@ -50,7 +50,7 @@ def update(
         raise ApiError.bad_request(
             f"the name of the object ({given}) does not match the name on the URL ({name})"
             if given
-            else "the name of the object (based on its metadata.name) is empty: name must be provided"
+            else f"the name of the object ({name} based on URL) was undeterminable: name must be provided"
         )
     current = api.store.version(resource.storage, namespace, name)
     stored = resource.storage_key(namespace, name)
