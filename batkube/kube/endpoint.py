@@ -17,9 +17,10 @@ from .answers import Answer, answer_error, compressed
 from .api import Api
 from .bodies import MAX_BODY
 from .deadlines import Deadline, Deadlines
-from .handlers import Request, Stream, handle, verb_of
+from .handlers import Stream, handle
 from .negotiation import PLAIN, Accepted, negotiate
 from .options import NO_QUERY, Query, decodable
+from .request import Request, verb_of
 from .routes import target_of
 from .status import ApiError, TextError
 from .users import User

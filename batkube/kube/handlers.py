@@ -3,71 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from typing import Any
 
 import orjson
 
-from . import bodies, typed
-from .answers import Answer, answer_bytes, answer_object, answer_text
+from . import bodies
+from .actions import carry_out
+from .answers import Answer, answer_bytes, answer_object
 from .api import Api
-from .forms import Form, ListMeta, metadata_form, object_form
-from .metadata import check_namespace
-from .negotiation import Accepted, negotiate, stream_type
-from .options import DeleteOptions, Query, WriteOptions, check_timeout
-from .protobuf.forms import protobuf_form, protobuf_metadata_form
+from .forms import ListMeta
+from .negotiation import Accepted, stream_type
+from .options import DeleteOptions, check_timeout
+from .request import Request, form_of
 from .resources import ResourceType
 from .routes import Target
 from .status import ApiError, success
 from .store import Version
-from .strategy import ActionRequest
-from .tables import table_form
-from .users import ADMIN, User
 from .verbs import ownership
-from .verbs.apply import check_applied
 from .verbs.create import create
 from .verbs.delete import delete, delete_collection
 from .verbs.list import ListOptions, list_page, parse_version
-from .verbs.patch import APPLY_PATCH, Patch, apply_patch, patch, patch_type, unfit_patch
-from .verbs.update import modify, update
+from .verbs.patch import APPLY_PATCH, Patch, patch, patch_type
+from .verbs.update import update
 from .verbs.watch import watch
 from .watch import Watcher
 
 JSON = dict[str, Any]
-
-BINDINGS = "bindings"
-_WITH_TABLES = ("", "status", "scale")  # of subresources; what only acts has none
-
-
-@dataclass(slots=True)
-class Request:
-    """A request for a resource, its body read."""
-
-    method: str
-    target: Target
-    query: Query
-    accept: str
-    content_type: str
-    body: bytes
-    user_agent: str = ""
-    user: User = ADMIN
-    warnings: list[str] = field(default_factory=list)
-
-    @property
-    def client(self) -> str:
-        """The name by which the client goes as a field manager, if it gives none."""
-        return self.user_agent.partition("/")[0]
-
-    def write_options(self, kind: str, apply: bool = False) -> WriteOptions:
-        return WriteOptions.of(self.query, kind, self.client, apply, self.user)
-
-    def accepted(self, stream: bool = False) -> Accepted:
-        resource, subresource = self.target.resource, self.target.subresource
-        tables = resource.storable and subresource in _WITH_TABLES
-        accepted = negotiate(self.accept, stream, resource.custom, tables)
-        if self.query and "pretty" in self.query:
-            return replace(accepted, pretty=self.query.flag("pretty"))
-        return accepted
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,11 +54,11 @@ def handle(api: Api, request: Request) -> Result:
     if "timeout" in request.query and not request.query.flag("watch"):
         check_timeout(request.query)
     if target.subresource and not _is_part(api, target):
-        return _action(api, request, target.subresource)
+        return carry_out(api, request, target.subresource)
     if (target.resource.storage, "") in api.actions:
         if target.name or target.all_namespaces:
             raise ApiError.no_such_resource()
-        return _action(api, request, "")
+        return carry_out(api, request, "")
     if target.name:
         verbs = _STATUS_VERBS if target.subresource else _OBJECT_VERBS
     else:
@@ -124,28 +86,6 @@ def _verbs_of(target: Target) -> tuple[str, ...]:
     if target.subresource:
         return target.resource.subresources[target.subresource].verbs
     return target.resource.verbs
-
-
-def verb_of(request: Request) -> str:
-    """The name of the verb, as audit logs and metrics have it."""
-    target = request.target
-    if request.method == "GET":
-        if target.name:
-            return "get"
-        return "watch" if target.watch or request.query.flag("watch") else "list"
-    if request.method == "DELETE":
-        return "delete" if target.name else "deletecollection"
-    return {"POST": "create", "PUT": "update", "PATCH": "patch"}.get(request.method, request.method.lower())
-
-
-def form_of(api: Api, resource: ResourceType, accepted: Accepted, query: Query) -> Form:
-    """The form in which the client wants objects of the resource."""
-    if not accepted.form:
-        return protobuf_form(resource) if accepted.protobuf else object_form(resource)
-    if accepted.form == "Table":
-        return table_form(resource, accepted.form_version, query.get("includeObject", ""), api.clock.now)
-    version = accepted.form_version
-    return protobuf_metadata_form(version) if accepted.protobuf else metadata_form(version)
 
 
 def _sent(api: Api, request: Request, code: int, version: Version) -> Answer:
@@ -215,7 +155,7 @@ def _create(api: Api, request: Request) -> Answer:
     target = request.target
     request.accepted()
     options = request.write_options("CreateOptions")
-    obj = _decoded(request, options)
+    obj = request.decoded(options)
     version = create(api, target.resource, target.namespace, obj, options, request.warnings)
     return _sent(api, request, 201, version)
 
@@ -224,7 +164,7 @@ def _update(api: Api, request: Request) -> Answer:
     target = request.target
     request.accepted()
     options = request.write_options("UpdateOptions")
-    obj = _decoded(request, options)
+    obj = request.decoded(options)
     version, created = update(
         api,
         target.resource,
@@ -281,121 +221,6 @@ def _delete_collection(api: Api, request: Request) -> Answer:
     form = form_of(api, target.resource, accepted, request.query)
     data = form.many(page.versions, ListMeta(page.revision, page.continue_token, page.remaining))
     return answer_bytes(200, data, accepted, request.warnings)
-
-
-def _decoded(request: Request, options: WriteOptions, subresource: str = "") -> JSON:
-    resource, validation = request.target.resource, options.field_validation
-    return bodies.decode(request.body, request.content_type, resource, subresource, validation, request.warnings)
-
-
-def _action(api: Api, request: Request, subresource: str) -> Answer:
-    target = request.target
-    resource = target.resource
-    action = api.actions.get((resource.storage, subresource))
-    verb = verb_of(request)
-    verbs = resource.subresources[subresource].verbs if subresource else resource.verbs
-    if verb not in verbs:
-        raise ApiError.method_not_allowed()
-    if action is None:
-        raise ApiError.no_such_resource()
-    accepted = request.accepted()
-    kind = {"POST": "CreateOptions", "PUT": "UpdateOptions"}.get(request.method, "PatchOptions")
-    options = WriteOptions()
-    body: JSON | None = None
-    change: Callable[[JSON], JSON] | None = None
-    applied: JSON | None = None  # to a scale: no other action takes one
-    if request.method == "PATCH":
-        type_of_patch = patch_type(request.content_type, resource)
-        options = request.write_options(kind, type_of_patch == APPLY_PATCH)
-        sent = Patch.of(request.body, type_of_patch, options.field_validation, request.warnings)
-        if sent.is_apply and isinstance(sent.document, dict):
-            applied = sent.document
-
-        part = (resource.api_version_of(subresource), resource.kind_of(subresource))
-
-        def change(obj: JSON) -> JSON:
-            if applied is not None and part[1] == "Scale":
-                check_applied(resource.of_subresource(subresource), applied)
-                scaled(applied)  # a conflict comes before what is wrong
-            changed = apply_patch(sent, obj, resource)
-            try:
-                return typed.decode(resource, changed, kind=part)
-            except ApiError as unfit:
-                shown = unfit_patch(sent, changed, unfit)
-                raise ApiError.invalid("", "", [shown]) from None
-
-    elif request.method in ("POST", "PUT"):
-        options = request.write_options(kind)
-        if request.body or not resource.kind_of(subresource).endswith("Options"):  # those connect
-            body = _decoded(request, options, subresource)
-            if request.method == "POST":
-                check_namespace(dict(body.get("metadata") or {}), target.namespace)
-    name = target.name
-    if resource.storage == BINDINGS:  # older than pods/binding, and about a pod as well
-        resource, subresource = api.registry.named("pods"), "binding"
-        name = ((body or {}).get("metadata") or {}).get("name") or ""
-
-    def scaled(applied: JSON) -> list[JSON]:
-        current = api.stored(resource, target.namespace, name)
-        replicas = (applied.get("spec") or {}).get("replicas") or 0
-        return ownership.after_scaling(api, resource, current, replicas, options.field_manager, options.force)
-
-    def change_object(how: Callable[[JSON], None]) -> JSON:
-        managed = scaled(applied) if applied is not None and not resource.custom else None
-        version = modify(
-            api, resource, target.namespace, name, how, options, subresource, request.warnings, managed=managed
-        )
-        return version.obj
-
-    def write_object(how: Callable[[JSON], None]) -> JSON:
-        version = modify(
-            api, resource, target.namespace, name, how, options, subresource, request.warnings, by_rules=False
-        )
-        return version.obj
-
-    def write_other(storage: str, other: str, how: Callable[[JSON], None]) -> JSON:
-        kind = api.registry.named(storage)
-        version = modify(
-            api, kind, target.namespace, other, how, options, subresource, request.warnings, by_rules=False
-        )
-        return version.obj
-
-    def delete_object(how: JSON) -> JSON:
-        version, _ = delete(
-            api, resource, target.namespace, name, DeleteOptions.of(how, request.query), request.warnings
-        )
-        return version.obj
-
-    def admit_binding(pod: JSON, node: str) -> None:
-        for admission in api.bind_admission:
-            admission(pod, node)
-
-    ctx = api.context(resource, target.namespace, name, subresource, options, request.warnings)
-    result = action(
-        ActionRequest(
-            verb=verb,
-            ctx=ctx,
-            body=body,
-            query=request.query,
-            update=change_object,
-            write=write_object,
-            write_other=write_other,
-            delete=delete_object,
-            admit_binding=admit_binding,
-            user=request.user,
-            access=api.authentication,
-            change=change,
-        )
-    )
-    if isinstance(result.body, str):
-        return answer_text(result.code, result.body)
-    if accepted.form and result.body["kind"] == resource.kind_of(subresource):  # a Scale in a table
-        part_type = resource.of_subresource(subresource) if subresource else resource
-        revision = int(result.body["metadata"].get("resourceVersion") or 0)
-        part_version = Version(part_type, (target.namespace, name), result.body, revision)
-        data = form_of(api, part_type, accepted, request.query).one(part_version)
-        return answer_bytes(result.code, data, accepted, request.warnings)
-    return answer_object(result.code, result.body, accepted, request.warnings)
 
 
 _OBJECT_VERBS: dict[str, tuple[str, Handler]] = {
