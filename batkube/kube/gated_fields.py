@@ -1,8 +1,9 @@
 """Fields that need a feature gate: where it is off they are dropped, unless the object had one of them before
 (`dropDisabledFields` and its like in `pkg/api` and `pkg/registry` of Kubernetes).
 
-What a scheduler knows only in an alpha release is in the way of others: with the gate off, a pod that names a group is
-a pod like any other. `paths` of a gate begin at the object; `[]` are all items of a list, `{}` all values of a map.
+What a scheduler knows only in an alpha release is in the way of others. The group of a pod (`schedulingGroup`) alone is
+kept in any case, as pod groups are served in any case: gang schedulers live by it, and others do not look. `paths` of a
+gate begin at the object; `[]` are all items of a list, `{}` all values of a map.
 """
 
 from __future__ import annotations
@@ -13,7 +14,6 @@ from typing import Any
 
 from .gates import (
     CONTAINER_STOP_SIGNALS,
-    GENERIC_WORKLOAD,
     IMAGE_VOLUME_DIGEST,
     LIST_ATTRIBUTES,
     NODE_ALLOCATABLE,
@@ -27,7 +27,6 @@ JSON = dict[str, Any]
 _ALL_CONTAINERS = ("containers", "initContainers", "ephemeralContainers")
 _ALL_STATUSES = ("containerStatuses", "initContainerStatuses", "ephemeralContainerStatuses")
 _OF_POD_SPECS = {
-    GENERIC_WORKLOAD: ["schedulingGroup"],
     CONTAINER_STOP_SIGNALS: [f"{containers}[].lifecycle.stopSignal" for containers in _ALL_CONTAINERS],
     TRUST_BUNDLES: ["volumes[].projected.sources[].clusterTrustBundle"],
     POD_CERTIFICATES: ["volumes[].projected.sources[].podCertificate"],

@@ -29,8 +29,7 @@ NODE_ALLOCATABLE = "DRANodeAllocatableResources"
 VOLUME_LIMIT_SCALING = "VolumeLimitScaling"
 """CSI drivers may say that pods need them on their node; dropped otherwise."""
 GENERIC_WORKLOAD = "GenericWorkload"
-"""Pods may name the group they belong to. New pod groups are protected (admission plugin PodGroupProtection) until a
-controller manager finds them unused."""
+"""New pod groups are protected (admission plugin PodGroupProtection) until a controller manager finds them unused."""
 
 GATES = (
     GENERIC_WORKLOAD,

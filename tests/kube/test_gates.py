@@ -1,6 +1,7 @@
 """Feature gates and API versions, said in kube-apiserver's words."""
 
 from collections.abc import Callable
+from copy import deepcopy
 from typing import Any
 
 import pytest
@@ -123,15 +124,17 @@ def test_fields_without_their_gate_are_dropped_unless_the_object_had_them() -> N
 
     plain: JSON = {"name": "c"}
     stopped: JSON = {"name": "c", "lifecycle": {"stopSignal": "SIGHUP"}}
-    group = {"podGroupName": "g"}
+    bundle = [{"name": "v", "projected": {"sources": [{"clusterTrustBundle": {"name": "b", "path": "p"}}]}}]
+    bare = [{"name": "v", "projected": {"sources": [{}]}}]
 
     def left(old: JSON | None, *gates: str) -> JSON:
-        new = deployment({"name": "c", "lifecycle": {"stopSignal": "SIGHUP"}}, schedulingGroup=group)
+        new = deployment({"name": "c", "lifecycle": {"stopSignal": "SIGHUP"}}, volumes=deepcopy(bundle))
         drop_disabled("deployments.apps", new, old, gates)
         return new
 
-    assert left(None) == deployment(plain)
-    assert left(deployment(stopped)) == deployment(stopped)
-    assert left(deployment(plain, schedulingGroup={"podGroupName": "f"})) == deployment(plain, schedulingGroup=group)
-    assert left(None, "GenericWorkload") == deployment(plain, schedulingGroup=group)
-    assert left(None, "GenericWorkload", "ContainerStopSignals") == deployment(stopped, schedulingGroup=group)
+    assert left(None) == deployment(plain, volumes=bare)
+    assert left(deployment(stopped)) == deployment(stopped, volumes=bare)
+    assert left(deployment(plain, volumes=bundle)) == deployment(plain, volumes=bundle)
+    assert left(None, "ClusterTrustBundleProjection") == deployment(plain, volumes=bundle)
+    both = ("ClusterTrustBundleProjection", "ContainerStopSignals")
+    assert left(None, *both) == deployment(stopped, volumes=bundle)

@@ -165,9 +165,6 @@ async def test_a_scheduler_says_how_a_pod_group_fares() -> None:
 async def test_a_pod_says_its_group(group: JSON, code: int) -> None:
     spec: JSON = {"containers": [{"name": "c", "image": "i"}], "schedulingGroup": group}
     answer = await made(client(), "/api/v1/namespaces/default/pods", **spec)
-    assert answer.status_code == 201
-    assert "schedulingGroup" not in answer.json()["spec"]
-    answer = await made(client(feature_gates={"GenericWorkload": True}), "/api/v1/namespaces/default/pods", **spec)
     assert answer.status_code == code
     if code == 201:
         assert answer.json()["spec"]["schedulingGroup"] == group
