@@ -36,48 +36,54 @@ _QUEUES: JSON = {"queues": 64, "handSize": 8, "queueLengthLimit": 50}
 _MAX_QUEUES = 10_000_000
 
 
-class FlowSchemas(Strategy):
+class _FlowControl(Strategy):
+    """What both kinds have alike: defaults before anything is compared, and a status of conditions alone."""
+
+    revalidates_metadata = True
+    kept_by_status = USERS_METADATA
+
+    def default(self, obj: JSON) -> None:
+        """Fill in what is absent."""
+        raise NotImplementedError
+
+    def validate(self, obj: JSON) -> Errors:
+        """What is wrong with all but the metadata."""
+        raise NotImplementedError
+
+    def prepare_create(self, obj: JSON, ctx: Context) -> None:
+        super().prepare_create(obj, ctx)
+        self.default(obj)
+
+    def prepare_update(self, new: JSON, old: JSON, ctx: Context) -> None:
+        self.default(new)
+        super().prepare_update(new, old, ctx)
+
+    def validate_create(self, obj: JSON, ctx: Context) -> Errors:
+        return super().validate_create(obj, ctx) + self.validate(obj)
+
+    def validate_update(self, new: JSON, old: JSON, ctx: Context) -> Errors:
+        errors = super().validate_update(new, old, ctx)
+        return errors + (_validate_conditions(new) if ctx.subresource == "status" else self.validate(new))
+
+
+class FlowSchemas(_FlowControl):
     """Which requests go to which priority level."""
 
-    revalidates_metadata = True
-    kept_by_status = USERS_METADATA
-
-    def prepare_create(self, obj: JSON, ctx: Context) -> None:
-        super().prepare_create(obj, ctx)
+    def default(self, obj: JSON) -> None:
         _default_schema(obj)
 
-    def prepare_update(self, new: JSON, old: JSON, ctx: Context) -> None:
-        _default_schema(new)
-        super().prepare_update(new, old, ctx)
-
-    def validate_create(self, obj: JSON, ctx: Context) -> Errors:
-        return super().validate_create(obj, ctx) + _validate_schema(obj)
-
-    def validate_update(self, new: JSON, old: JSON, ctx: Context) -> Errors:
-        errors = super().validate_update(new, old, ctx)
-        return errors + (_validate_conditions(new) if ctx.subresource == "status" else _validate_schema(new))
+    def validate(self, obj: JSON) -> Errors:
+        return _validate_schema(obj)
 
 
-class PriorityLevels(Strategy):
+class PriorityLevels(_FlowControl):
     """How many requests of a level are served at a time, and what becomes of the others."""
 
-    revalidates_metadata = True
-    kept_by_status = USERS_METADATA
-
-    def prepare_create(self, obj: JSON, ctx: Context) -> None:
-        super().prepare_create(obj, ctx)
+    def default(self, obj: JSON) -> None:
         _default_level(obj)
 
-    def prepare_update(self, new: JSON, old: JSON, ctx: Context) -> None:
-        _default_level(new)
-        super().prepare_update(new, old, ctx)
-
-    def validate_create(self, obj: JSON, ctx: Context) -> Errors:
-        return super().validate_create(obj, ctx) + _validate_level(obj)
-
-    def validate_update(self, new: JSON, old: JSON, ctx: Context) -> Errors:
-        errors = super().validate_update(new, old, ctx)
-        return errors + (_validate_conditions(new) if ctx.subresource == "status" else _validate_level(new))
+    def validate(self, obj: JSON) -> Errors:
+        return _validate_level(obj)
 
 
 def _default_schema(obj: JSON) -> None:
