@@ -120,6 +120,11 @@ def job(name: str, cpu: str) -> JSON:
     return {"metadata": {"name": name, "labels": {QUEUE: "team"}}, "spec": {"suspend": True, "template": template}}
 
 
+def custom(kind: str, name: str) -> JSON:
+    """An object of Kueue's. Unlike those built in, custom ones must name their kind."""
+    return {"apiVersion": KINDS, "kind": kind, "metadata": {"name": name}}
+
+
 def condition(obj: JSON, kind: str) -> JSON:
     found = (one for one in obj.get("status", {}).get("conditions", ()) if one["type"] == kind)
     return next(found, {"status": "Unknown"})
@@ -129,12 +134,12 @@ def test_jobs_are_admitted_as_far_as_the_quota_goes(queues: Cluster) -> None:
     cluster = queues
     cluster.node("worker")
     root = f"/apis/{KINDS}"
-    cluster.send("POST", f"{root}/resourceflavors", {"metadata": {"name": "standard"}})
+    cluster.send("POST", f"{root}/resourceflavors", custom("ResourceFlavor", "standard"))
     quota = {"name": "standard", "resources": [{"name": "cpu", "nominalQuota": "3"}]}
     group = {"coveredResources": ["cpu"], "flavors": [quota]}
     spec = {"namespaceSelector": {}, "resourceGroups": [group]}
-    cluster.send("POST", f"{root}/clusterqueues", {"metadata": {"name": "all"}, "spec": spec})
-    cluster.create(f"{KINDS}/localqueues", {"metadata": {"name": "team"}, "spec": {"clusterQueue": "all"}})
+    cluster.send("POST", f"{root}/clusterqueues", custom("ClusterQueue", "all") | {"spec": spec})
+    cluster.create(f"{KINDS}/localqueues", custom("LocalQueue", "team") | {"spec": {"clusterQueue": "all"}})
     until(
         "the queue takes jobs",
         lambda: condition(cluster.get(f"{KINDS}/localqueues", "team"), "Active")["status"] == "True",
