@@ -2,13 +2,16 @@
 
 import asyncio
 import json
+import socket
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import ExitStack, asynccontextmanager
 from typing import Any
 
 import pytest
 
 from batkube.kube.server import ApiServer
+
+from ..conformance.servers import TOKEN, batkube
 
 CONFIGMAPS = "/api/v1/namespaces/default/configmaps"
 
@@ -83,6 +86,53 @@ async def test_a_request_that_arrives_in_pieces_is_work_until_it_is_answered(ser
         wire.send(request[-10:])
         status, body = await wire.answer()
         assert (status, len(body["data"]["filler"])) == (201, size)
+        assert not server.busy()
+
+
+@pytest.mark.parametrize("way", ["Content-Length", "Transfer-Encoding"])
+def test_watches_have_the_event_when_who_wrote_has_the_answer(way: str) -> None:
+    """Tests of schedulers write, and when they have the answer count on the scheduler seeing what they wrote. The
+    kernel hands over loopback traffic in the order in which it was sent; with so many watches it would show.
+    """
+    bearer = f"Authorization: Bearer {TOKEN}"
+    with batkube() as server, ExitStack() as stack:
+        address = ("127.0.0.1", int(server.url.rpartition(":")[2]))
+        client, *watches = (stack.enter_context(socket.create_connection(address, 10)) for _ in range(50))
+        for watch in watches:
+            watch.sendall(head("GET", f"{CONFIGMAPS}?watch=1&resourceVersion=0", bearer))
+        for watch in watches:
+            seen = b""
+            while not seen.endswith(b"\r\n\r\n"):
+                seen += watch.recv(1 << 20)
+            watch.setblocking(False)
+        for number in range(5):
+            body = configmap(f"c{number}")
+            if way == "Content-Length":
+                how = f"Content-Length: {len(body)}"
+            else:
+                how, body = "Transfer-Encoding: chunked", b"%x\r\n%s\r\n0\r\n\r\n" % (len(body), body)
+            client.sendall(head("POST", CONFIGMAPS, bearer, "Content-Type: application/json", how) + body)
+            assert client.recv(1 << 20).startswith(b"HTTP/1.1 201 ")
+            for watch in reversed(watches):
+                assert f'"name":"c{number}"'.encode() in watch.recv(1 << 20)  # BlockingIOError where nothing is there
+
+
+async def test_a_delete_is_answered_after_watches_had_time_to_read(
+    server: ApiServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As kube-apiserver does: a test of a scheduler then lets its clock jump, and its scheduler must know by then."""
+    monkeypatch.setattr("batkube.kube.endpoint.DELETE_LAG", 0.5)
+    async with wire_to(server) as watch, wire_to(server) as wire:
+        wire.send(create("a"), create("b"), head("DELETE", f"{CONFIGMAPS}/b"))
+        assert [(await wire.answer())[0] for _ in range(3)] == [201, 201, 200]  # nobody watches yet
+        watch.send(head("GET", f"{CONFIGMAPS}?watch=1"))
+        await watch.reader.readuntil(b'"name":"a"')
+        wire.send(head("DELETE", f"{CONFIGMAPS}/a"))
+        answer = asyncio.ensure_future(wire.answer())
+        await asyncio.wait_for(watch.reader.readuntil(b'"type":"DELETED"'), 5)
+        assert not answer.done()
+        assert server.busy()
+        assert (await answer)[0] == 200
         assert not server.busy()
 
 
