@@ -12,6 +12,8 @@ UID = r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
 TIME = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ"
 MICROTIME = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z(?!07:00)"  # but not the layout that Go's errors quote
 AGE = r"<invalid>|(\d+[ydhms]){1,2}"
+LONG_AGE = r"(\d+y)?\d+d"
+"""Of what began at a date that a case names. A duration between two such dates is shown so, too, and none does that."""
 SUFFIX = "[bcdfghjklmnpqrstvwxz2456789]{5}"
 """What is appended to a generateName."""
 
@@ -24,6 +26,7 @@ _VARYING_TEXT = [
     (re.compile(r"(ResourceVersion in (?:object meta|precondition): )\d+"), r"\1<rv>"),
     (re.compile(r"(ResourceVersion in (?:the precondition|record)) \(\d+\)"), r"\1 (<rv>)"),
     (re.compile(r"(\?hash=)[0-9A-F]{128}"), r"\1<hash>"),
+    (re.compile(r"^(\d+ \()(?:\d+[ydhms]){1,2} ago\)$"), r"\1<age> ago)"),
     (re.compile(r'(resourceVersion\\?"?: ?\\?")\d+(?=\\?")'), r"\1<rv>"),
 ]
 
@@ -151,6 +154,7 @@ class Normaliser:
     def _rows(self, table: dict[str, JSON]) -> JSON:
         columns = table.get("columnDefinitions") or []
         ages = [its.get("name") in ("Age", "Last Seen", "First Seen") or its.get("type") == "date" for its in columns]
+        lasting = [its.get("name") == "Duration" for its in columns]
         rows = []
         for row in table["rows"] or []:
             row = dict(row)
@@ -158,7 +162,8 @@ class Normaliser:
             aged = ages or [True] * len(cells)
             shown = [
                 Opaque("age", cell)
-                if aged[index : index + 1] == [True] and re.fullmatch(AGE, str(cell))
+                if (aged[index : index + 1] == [True] and re.fullmatch(AGE, str(cell)))
+                or (lasting[index : index + 1] == [True] and re.fullmatch(LONG_AGE, str(cell)))
                 else self._value(cell, "cell", False)
                 for index, cell in enumerate(cells)
             ]
