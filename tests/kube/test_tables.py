@@ -214,13 +214,19 @@ def test_columns_of_custom_resources() -> None:
 def test_json_paths() -> None:
     obj = {"a": {"b.c": [1, {"d": "x"}]}, "list": [{"k": "v", "n": 2}, {"k": "w", "n": 3}]}
     assert find(r".a.b\.c[0]", obj) == [1]
-    assert find(".a['b.c'][1].d", obj) == ["x"]
+    assert find(r".a['b\.c'][1].d", obj) == ["x"]
+    assert find(".a['b.c'][1].d", obj) == []  # what kubectl takes for the key c in b
+    assert find(".list[0,1].n", obj) == find("..n", obj) == [2, 3]
+    assert find(".list[?(@.n>2)].k", obj) == find(".list[1:].k", obj) == ["w"]
+    assert find(".list[?(@.k)].n", obj) == [2, 3]
     assert find(".list[*].n", obj) == [2, 3]
     assert find(".list[-1].k", obj) == ["w"]
     assert find(".list[?(@.k=='w')].n", obj) == [3]
     assert find(".missing.path", obj) == []
-    with pytest.raises(JSONPathError, match="not understood"):
+    with pytest.raises(JSONPathError, match="unterminated array"):
         find(".a[", obj)
+    with pytest.raises(JSONPathError, match="out of bounds"):
+        find(".list[2]", obj)
 
 
 async def test_a_scale_has_a_table_of_its_own(client: httpx.AsyncClient) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 from ..resources import ResourceType
 from ..schema import read_json
 from .cells import CELLS
+from .custom import readable_columns
 
 JSON = dict[str, Any]
 
@@ -51,7 +52,7 @@ def _custom(resource: ResourceType) -> tuple[JSON, ...]:
     if not resource.printer_columns:
         return name, {**created, "name": "Age"}
     definitions = [name]
-    for column in resource.printer_columns:
+    for column in readable_columns(resource.printer_columns):
         described = column.get("description")
         path = f"Custom resource definition column (in JSONPath format): {column['jsonPath']}"
         definitions.append(

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-import orjson
-
-from ..jsonpath import JSONPathError, find
+from ..go_numbers import go_json, go_number
+from ..jsonpath import JSONPathError, find, parse
 from ..resources import ResourceType
 from .ages import Ages
 
@@ -21,7 +20,7 @@ def custom_cells(resource: ResourceType, obj: JSON, ages: Ages) -> list[Any]:
     cells: list[Any] = [metadata.get("name", "")]
     if not resource.printer_columns:
         return [*cells, ages.since(metadata.get("creationTimestamp"))]
-    for column in resource.printer_columns:
+    for column in readable_columns(resource.printer_columns):
         try:
             found = find(column["jsonPath"], obj)
         except JSONPathError:
@@ -30,16 +29,27 @@ def custom_cells(resource: ResourceType, obj: JSON, ages: Ages) -> list[Any]:
     return cells
 
 
+def readable_columns(columns: tuple[JSON, ...]) -> tuple[JSON, ...]:
+    """Those before the first whose JSON path is none: there the real server ends the table."""
+    for index, column in enumerate(columns):
+        try:
+            parse(column["jsonPath"])
+        except JSONPathError:
+            return columns[:index]
+    return columns
+
+
 def _cell(column_type: str, value: Any, ages: Ages) -> Any:
-    if value is None:
-        return None
     if column_type == "string":
         return _printed(value)
+    if value is None:
+        return None
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
     if column_type == "integer" and is_number:
-        return int(value)
+        whole = int(value)
+        return whole if -(1 << 63) <= whole < 1 << 63 else -(1 << 63)  # as amd64 converts a float that is too large
     if column_type == "number" and is_number:
-        return float(value) if not float(value).is_integer() else int(value)
+        return float(value) if not float(value).is_integer() or abs(value) >= 1 << 53 else int(value)
     if column_type == "boolean" and isinstance(value, bool):
         return value
     if column_type == "date" and isinstance(value, str):
@@ -52,10 +62,12 @@ def _cell(column_type: str, value: Any, ages: Ages) -> Any:
 
 def _printed(value: Any) -> str:
     """As Go's JSONPath printer writes a value."""
+    if value is None:
+        return "<no value>"
     if isinstance(value, str):
         return value
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, dict | list):
-        return orjson.dumps(value, option=orjson.OPT_SORT_KEYS).decode()
-    return str(value)
+        return go_json(value)
+    return go_number(value) if isinstance(value, float) else str(value)

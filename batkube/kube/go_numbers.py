@@ -1,0 +1,37 @@
+"""Values as Go prints them: numbers with an exponent only where they are large or small, JSON fit for HTML."""
+
+from __future__ import annotations
+
+import math
+import re
+from decimal import Decimal
+from typing import Any
+
+import orjson
+
+_HTML = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"}
+_LARGE = 1e21
+
+
+def go_number(value: float) -> str:
+    """A float as `%v` prints it: 2.5, 1e+21, 1e-07."""
+    if not math.isfinite(value):
+        return "NaN" if math.isnan(value) else f"{'+' if value > 0 else '-'}Inf"
+    if value and not 1e-4 <= abs(value) < _LARGE:
+        return _with_exponent(value)
+    return f"{Decimal(repr(value)):f}".removesuffix(".0")
+
+
+def _with_exponent(value: float) -> str:
+    digits, _, exponent = f"{value!r}".partition("e")
+    if not exponent:
+        digits, _, exponent = f"{value:.16e}".partition("e")
+        digits = digits.rstrip("0")
+    digits = digits.removesuffix(".0").rstrip(".")
+    return f"{digits}e{int(exponent):+03d}"
+
+
+def go_json(value: Any) -> str:
+    """As `encoding/json` writes a value: keys sorted, no sign of HTML."""
+    text = orjson.dumps(value, default=str, option=orjson.OPT_SORT_KEYS).decode()
+    return re.sub("[<>&\u2028\u2029]", lambda found: _HTML[found[0]], text)
