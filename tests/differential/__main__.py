@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import sys
+from functools import partial
 
 import httpx
 
@@ -14,6 +15,7 @@ from .asking import Request, ask, client, difference
 from .mutations import Schemas
 from .objects import Base, read_objects
 from .questions import changes, creations
+from .subresources import itself, read_writes, variations
 
 AT_ONCE = 8  # requests
 
@@ -23,12 +25,14 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.differential", description=__doc__)
     parser.add_argument("--kind", action="append", help="of the objects that are changed; default: all")
     parser.add_argument("--count", type=int, default=40, help="mutations, and patches, of each object (%(default)s)")
+    parser.add_argument("--subresources", action="store_true", help="nothing but writes to subresources")
+    parser.add_argument("--texts", action="store_true", help="compare texts as well")
     parser.add_argument("--seed", type=int, default=1, help="which ones (%(default)s)")
     options = parser.parse_args()
     try:
         bases = read_objects(options.kind)
         with kube_apiserver() as real, batkube() as ours:
-            asked, different = asyncio.run(_compare(bases, options.count, options.seed, real, ours))
+            asked, different = asyncio.run(_compare(bases, options, real, ours))
     except (ValueError, RuntimeError) as error:
         print(f"differential: {error}", file=sys.stderr)
         return 2
@@ -36,8 +40,9 @@ def main() -> int:
     return int(different > 0)
 
 
-async def _compare(bases: list[Base], count: int, seed: int, real: Server, ours: Server) -> tuple[int, int]:
+async def _compare(bases: list[Base], options: argparse.Namespace, real: Server, ours: Server) -> tuple[int, int]:
     asked = different = 0
+    count, seed, only_subresources = options.count, options.seed, options.subresources
     async with client(real) as one, client(ours) as other:
         schemas = Schemas((await one.get("/openapi/v2")).json())
 
@@ -45,7 +50,9 @@ async def _compare(bases: list[Base], count: int, seed: int, real: Server, ours:
             nonlocal asked, different
             for start in range(0, len(requests), AT_ONCE):
                 batch = requests[start : start + AT_ONCE]
-                found = await asyncio.gather(*(difference(request, one, other) for _, request in batch))
+                found = await asyncio.gather(
+                    *(difference(request, one, other, texts=options.texts) for _, request in batch)
+                )
                 asked += len(batch)
                 for (what, request), said in zip(batch, found, strict=True):
                     if said:
@@ -53,9 +60,19 @@ async def _compare(bases: list[Base], count: int, seed: int, real: Server, ours:
                         print(f"{base.name}: {request.method} {what}\n    {said}", flush=True)
 
         for base in bases:
-            await about(base, list(creations(base, schemas, count, seed)))
+            if not only_subresources:
+                await about(base, list(creations(base, schemas, count, seed)))
             if await _exists(base, one) and await _exists(base, other):
-                await about(base, list(changes(base, schemas, count, seed)))
+                if not only_subresources:
+                    await about(base, list(changes(base, schemas, count, seed)))
+                current = base.object
+                for write in read_writes(base):
+                    varied = partial(variations, base, write, schemas=schemas, count=count, seed=str(seed))
+                    await about(base, list(varied(current)))
+                    if not write.only_dry:
+                        await about(base, [itself(base, write, current)])
+                        current = write.on(current) if write.merge is not None else current
+                        await about(base, [itself(base, write, current), *varied(current)])
                 for each in (one, other):
                     await each.delete(base.path, params={"gracePeriodSeconds": "0"})
     return asked, different

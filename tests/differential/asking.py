@@ -11,14 +11,14 @@ from typing import Any, NamedTuple
 
 import httpx
 
-from tests.conformance.levels import client_view
+from tests.conformance.levels import client_view, strict_view
 from tests.conformance.servers import Server
 
 JSON = Any
 
 _UID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z")
-_CHOSEN = ("resourceVersion", "clusterIP", "clusterIPs", "nodePort", "healthCheckNodePort")
+_CHOSEN = ("resourceVersion", "clusterIP", "clusterIPs", "nodePort", "healthCheckNodePort", "token")
 """Fields whose values a server chooses."""
 
 
@@ -44,7 +44,7 @@ async def ask(client: httpx.AsyncClient, request: Request) -> JSON:
         answer = await client.request(
             request.method,
             request.path,
-            content=json.dumps(request.body).encode(),
+            content=b"" if request.body is None else json.dumps(request.body, separators=(",", ":")).encode(),
             params=dict(request.query),
             headers={"Content-Type": request.media_type},
         )
@@ -58,16 +58,19 @@ async def ask(client: httpx.AsyncClient, request: Request) -> JSON:
     return {"status": answer.status_code, "headers": {"Warning": warnings}, "body": body}
 
 
-async def difference(request: Request, one: httpx.AsyncClient, other: httpx.AsyncClient) -> str:
-    """How the second server's answer differs from the first's in what clients branch on; "" if it does not, or if the
-    first gave none (a panic of kube-apiserver's ends the connection).
+async def difference(request: Request, one: httpx.AsyncClient, other: httpx.AsyncClient, *, texts: bool = False) -> str:
+    """How the second server's answer differs from the first's in what clients branch on, or in texts as well; "" if it
+    does not, or if the first gave none (a panic of kube-apiserver's ends the connection).
     """
     expected, got = await asyncio.gather(ask(one, request), ask(other, request))
     if not expected["status"]:
         return ""
     if expected["status"] != got["status"]:
         return f"expected {expected['status']} {_message(expected)}, got {got['status']} {_message(got)}"
-    pair = client_view(expected, ["warnings"]), client_view(got, ["warnings"])
+    if texts:
+        pair = strict_view(expected), strict_view(got)
+    else:
+        pair = client_view(expected, ["warnings"]), client_view(got, ["warnings"])
     return "; ".join(list(_differences(*pair, ""))[:3])
 
 

@@ -16,6 +16,7 @@ from .asking import Request, ask, client
 from .mutations import Schemas
 from .objects import Base, read_objects
 from .questions import changes, creations
+from .subresources import read_writes, variations
 
 COUNT = 6  # mutations, and patches, of each object
 
@@ -37,6 +38,8 @@ async def test_no_request_is_unforeseen(base: Base, schemas: Schemas, caplog: py
             assert made["status"] == 201, made
             before = server.store.revision
             requests = [*creations(base, schemas, COUNT, 1), *changes(base, schemas, COUNT, 1)]
+            for write in read_writes(base):
+                requests += variations(base, write, base.object, schemas, COUNT, "1")
             for what, request in requests:
                 answer = await ask(asking, request)
                 assert answer["status"], what
