@@ -8,7 +8,7 @@ from typing import Any
 from . import typed
 from .answers import Answer, answer_bytes, answer_object, answer_text
 from .api import Api
-from .metadata import check_namespace
+from .metadata import check_name, check_namespace
 from .options import DeleteOptions, WriteOptions
 from .request import Request, form_of, verb_of
 from .status import ApiError
@@ -41,6 +41,14 @@ def carry_out(api: Api, request: Request, subresource: str) -> Answer:
     options = WriteOptions()
     body: JSON | None = None
     change: Callable[[JSON], JSON] | None = None
+
+    def addressed(part: JSON) -> JSON:
+        """What is put in the place of a part is that of the object in the path."""
+        metadata = dict(part.get("metadata") or {})
+        check_namespace(metadata, target.namespace)
+        check_name(metadata, target.name)
+        return part
+
     applied: JSON | None = None  # to a scale: no other action takes one
     if request.method == "PATCH":
         type_of_patch = patch_type(request.content_type, resource)
@@ -57,10 +65,13 @@ def carry_out(api: Api, request: Request, subresource: str) -> Answer:
                 scaled(applied)  # a conflict comes before what is wrong
             changed = apply_patch(sent, obj, resource)
             try:
-                return typed.decode(resource, changed, kind=part)
+                read = typed.decode(
+                    resource, changed, options.field_validation, request.warnings, part, sent.doubts, True
+                )
             except ApiError as unfit:
                 shown = unfit_patch(sent, changed, unfit)
                 raise ApiError.invalid("", "", [shown]) from None
+            return addressed(read)
 
     elif request.method in ("POST", "PUT"):
         options = request.write_options(kind)
@@ -68,6 +79,8 @@ def carry_out(api: Api, request: Request, subresource: str) -> Answer:
             body = request.decoded(options, subresource)
             if request.method == "POST":
                 check_namespace(dict(body.get("metadata") or {}), target.namespace)
+            else:
+                addressed(body)
     name = target.name
     if resource.storage == BINDINGS:  # older than pods/binding, and about a pod as well
         resource, subresource = api.registry.named("pods"), "binding"
@@ -75,7 +88,7 @@ def carry_out(api: Api, request: Request, subresource: str) -> Answer:
 
     def scaled(applied: JSON) -> list[JSON]:
         current = api.stored(resource, target.namespace, name)
-        replicas = (applied.get("spec") or {}).get("replicas") or 0
+        replicas = (applied.get("spec") or {}).get("replicas")
         return ownership.after_scaling(api, resource, current, replicas, options.field_manager, options.force)
 
     def change_object(how: Callable[[JSON], None]) -> JSON:

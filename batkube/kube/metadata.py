@@ -51,6 +51,17 @@ def check_namespace(metadata: JSON, namespace: str) -> None:
         raise ApiError.bad_request(what)
 
 
+def check_name(metadata: JSON, name: str) -> None:
+    """An object in a request for a name says that name."""
+    given = metadata.get("name") or ""
+    if given != name:
+        raise ApiError.bad_request(
+            f"the name of the object ({given}) does not match the name on the URL ({name})"
+            if given
+            else f"the name of the object ({name} based on URL) was undeterminable: name must be provided"
+        )
+
+
 def validate_new(
     metadata: JSON,
     name_rule: NameRule = dns_subdomain,

@@ -29,12 +29,11 @@ from .kinds.ingresses import IngressClasses, Ingresses
 from .kinds.jobs import Jobs
 from .kinds.leases import LeaseCandidates, Leases
 from .kinds.limit_ranges import LimitRanges
-from .kinds.namespaces import Namespaces, finalize
+from .kinds.namespaces import Namespaces
 from .kinds.network import NetworkPolicies
 from .kinds.nodes import Nodes
 from .kinds.pod_connections import connect, log, node_proxy, proxy
 from .kinds.pod_groups import PodGroups, Workloads
-from .kinds.pod_subresources import write_part
 from .kinds.pod_templates import PodTemplates
 from .kinds.pods import Pods
 from .kinds.policy import DisruptionBudgets, PriorityClasses
@@ -126,17 +125,14 @@ ACTIONS: Mapping[tuple[str, str], Action] = {
     ("bindings", ""): bind,
     ("deployments.apps", "scale"): scale,
     ("localsubjectaccessreviews.authorization.k8s.io", ""): review_access,
-    ("namespaces", "finalize"): finalize,
     ("nodes", "proxy"): node_proxy,
     ("pods", "attach"): connect,
     ("pods", "binding"): bind,
-    ("pods", "ephemeralcontainers"): write_part,
     ("pods", "eviction"): evict,
     ("pods", "exec"): connect,
     ("pods", "log"): log,
     ("pods", "portforward"): connect,
     ("pods", "proxy"): proxy,
-    ("pods", "resize"): write_part,
     ("replicasets.apps", "scale"): scale,
     ("replicationcontrollers", "scale"): scale,
     ("selfsubjectaccessreviews.authorization.k8s.io", ""): review_access,

@@ -35,10 +35,6 @@ def scale_action(strategy: CustomStrategy) -> Action:
                 low = f"{field} in body should be greater than or equal to 0"
                 errors.insert(0, FieldError.invalid(field, replicas, low))
             raise ApiError.invalid(request.ctx.resource.qualified_kind, request.ctx.name, errors)
-        name = (sent.get("metadata") or {}).get("name") or ""
-        if name != request.ctx.name:
-            why = f"the name of the object ({name}) does not match the name on the URL ({request.ctx.name})"
-            raise ApiError.bad_request(why)
         version = (sent.get("metadata") or {}).get("resourceVersion")
 
         def scaled(obj: JSON) -> None:

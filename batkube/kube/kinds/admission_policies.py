@@ -12,6 +12,7 @@ from ..metadata import Errors, problems
 from ..names import dns_1035_label, dns_subdomain, path_segment, qualified_name
 from ..status import FieldError
 from ..strategy import USERS_METADATA, Context, GuardedGeneric
+from .conditions import validate_conditions as validate_status_conditions
 from .webhooks import (
     FAILURE_POLICIES,
     MATCH_POLICIES,
@@ -89,7 +90,7 @@ class ValidatingAdmissionPolicies(AdmissionPolicies):
     def validate_update(self, new: JSON, old: JSON, ctx: Context) -> Errors:
         errors = super().validate_update(new, old, ctx)
         if ctx.subresource == "status":
-            return errors
+            return errors + _validate_status(new.get("status") or {})
         return warned_of_name(new, ctx, errors + _validate_policy(new, old.get("spec") or {}))
 
 
@@ -150,6 +151,19 @@ def _default_policy(obj: JSON) -> None:
 def _default_binding(obj: JSON) -> None:
     if (matches := obj.setdefault("spec", {}).get("matchResources")) is not None:
         default_matches(matches, *(matches.get(field) for field in _RULES))
+
+
+def _validate_status(status: JSON) -> Errors:
+    """What the types of a policy's expressions were found to be, and conditions."""
+    errors: Errors = []
+    for index, warning in enumerate((status.get("typeChecking") or {}).get("expressionWarnings") or ()):
+        path = f"status.typeChecking.expressionWarnings[{index}]"
+        if not warning.get("warning"):
+            errors.append(FieldError.required(f"{path}.warning"))
+        where = (warning.get("fieldRef") or "").strip()
+        if not where:
+            errors.append(FieldError.required(f"{path}.fieldRef"))
+    return errors + validate_status_conditions(status.get("conditions") or [], "status.conditions")
 
 
 def _validate_policy(obj: JSON, before: JSON) -> Errors:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..label_selectors import matches
-from ..status import ApiError, success
+from ..status import ApiError, FieldError, success
 from ..strategy import ActionRequest, Answer
 from .pod_conditions import evicted_condition, is_ready, set_condition
 
@@ -23,6 +23,12 @@ def evict(request: ActionRequest) -> Answer:
     ctx = request.ctx
     if ((eviction.get("metadata") or {}).get("name") or "") != ctx.name:
         raise ApiError.bad_request("name in URL does not match name in Eviction object")
+    options = dict(eviction.get("deleteOptions") or {})
+    if options.get("ignoreStoreReadErrorWithClusterBreakingPotential"):
+        path = "deleteOptions.ignoreStoreReadErrorWithClusterBreakingPotential"
+        unfit = FieldError.invalid(path, True, "can not be set for pod eviction, try after removing the option")
+        raise ApiError.invalid("Eviction.policy", ctx.name, [unfit])
+    dry_run = _propagate_dry_run(options, ["All"] if ctx.dry_run else [])
     pod = ctx.store.get("pods", ctx.namespace, ctx.name)
     if pod is None:
         raise ApiError.not_found("pods", ctx.name)
@@ -32,9 +38,8 @@ def evict(request: ActionRequest) -> Answer:
             message = "This pod has more than one PodDisruptionBudget, which the eviction subresource does not support."
             raise ApiError.unforeseen(message)
         if budgets and not _is_free(pod, budgets[0]):
-            _take_disruption(request, budgets[0])
-    options = eviction.get("deleteOptions") or {}
-    if not ctx.dry_run:
+            _take_disruption(request, budgets[0], dry_run)
+    if not dry_run:
         _check_preconditions(pod, options.get("preconditions") or {})
         request.write(lambda pod: _mark(pod, ctx.now))
         if (options.get("preconditions") or {}).get("resourceVersion"):
@@ -69,7 +74,17 @@ def _is_free(pod: JSON, budget: JSON) -> bool:
     return bool(status.get("currentHealthy", 0) >= desired > 0)
 
 
-def _take_disruption(request: ActionRequest, budget: JSON) -> None:
+def _propagate_dry_run(options: JSON, asked: list[str]) -> bool:
+    """An eviction is a dry run where the request says so, or its options: not where they say different things."""
+    said = options.get("dryRun") or []
+    if said and asked and said != asked:
+        shown = " and ".join(f"[{' '.join(each)}]" for each in (asked, said))
+        raise ApiError.unforeseen(f"Non-matching dry-run options in request and content: {shown}")
+    options["dryRun"] = said or asked
+    return bool(said or asked)
+
+
+def _take_disruption(request: ActionRequest, budget: JSON, dry_run: bool) -> None:
     name, status = budget["metadata"]["name"], budget.get("status") or {}
     if status.get("observedGeneration", 0) < budget["metadata"].get("generation", 0):
         message = f"The disruption budget {name} is still being processed by the server."
@@ -83,7 +98,7 @@ def _take_disruption(request: ActionRequest, budget: JSON) -> None:
         raise ApiError.forbidden("poddisruptionbudget.policy", name, why)
     if allowed == 0:
         raise ApiError.too_many_requests(_TOO_MANY, [{"reason": "DisruptionBudget", "message": _refusal(name, status)}])
-    if request.ctx.dry_run:
+    if dry_run:
         return
     pod, now = request.ctx.name, request.ctx.now
 

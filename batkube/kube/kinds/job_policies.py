@@ -4,11 +4,12 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from ..metadata import Errors, problems
 from ..names import qualified_name
-from ..status import FieldError
+from ..status import FieldError, quote
 
 JSON = dict[str, Any]
 
@@ -16,6 +17,7 @@ _ACTIONS = ("Count", "FailIndex", "FailJob", "Ignore")
 _OPERATORS = ("In", "NotIn")
 _STATUSES = ("False", "True", "Unknown")
 _MAX_RULES, _MAX_CODES, _MAX_PATTERNS = 20, 255, 20
+_NUMBER = re.compile(r"\+?[0-9]{1,18}")
 NEGATIVE = "must be greater than or equal to 0"
 
 
@@ -132,25 +134,41 @@ def _validate_success_rule(rule: JSON, completions: int, path: str) -> Errors:
 
 def count_indexes(text: str, completions: int) -> tuple[int, str]:
     """How many indexes `0,2-4` names, and what is wrong with it."""
-    total, last = 0, -1
+    total, last = 0, None
     for part in text.split(",") if text else ():
-        bounds = part.split("-")
-        if len(bounds) > 2:
-            return (
-                0,
-                f'the fragment "{part}" violates the requirement that an index interval can have at most two parts',
-            )
-        numbers = []
-        for bound in bounds:
-            if not (bound.isascii() and bound.isdigit()):
-                return 0, f'cannot convert string to integer for index: "{bound}"'
-            if int(bound) >= completions:
-                return 0, f'too large index: "{bound}"'
-            numbers.append(int(bound))
-        if numbers[0] <= last:
-            return 0, f"non-increasing order, previous: {last}, current: {numbers[0]}"
-        if numbers[-1] < numbers[0] or (len(numbers) == 2 and numbers[0] == numbers[1]):
-            return 0, f"non-increasing order, previous: {numbers[0]}, current: {numbers[-1]}"
-        total += numbers[-1] - numbers[0] + 1
-        last = numbers[-1]
+        found = _interval(part, completions)
+        if isinstance(found, str):
+            return 0, found
+        if last is not None and found[0] <= last:
+            return 0, _disorder(last, found[0])
+        total += found[1] - found[0] + 1
+        last = found[1]
     return total, ""
+
+
+def index_intervals(text: str, completions: int) -> list[tuple[int, int]]:
+    """The intervals of `0,2-4`, first and last index of each, without those that cannot be read."""
+    found = [_interval(part, completions) for part in text.split(",")] if text else []
+    return [each for each in found if not isinstance(each, str)]
+
+
+def _interval(part: str, completions: int) -> tuple[int, int] | str:
+    """First and last index, or what is wrong."""
+    bounds = part.split("-")
+    if len(bounds) > 2:
+        why = "violates the requirement that an index interval can have at most two parts separated by '-'"
+        return f"the fragment {quote(part)} {why}"
+    numbers = []
+    for bound in bounds:
+        if not _NUMBER.fullmatch(bound):
+            return f"cannot convert string to integer for index: {quote(bound)}"
+        if int(bound) >= completions:
+            return f"too large index: {quote(bound)}"
+        numbers.append(int(bound))
+    if len(numbers) == 2 and numbers[0] >= numbers[1]:
+        return _disorder(*numbers)
+    return numbers[0], numbers[-1]
+
+
+def _disorder(previous: int, current: int) -> str:
+    return f"non-increasing order, previous: {previous}, current: {current}"

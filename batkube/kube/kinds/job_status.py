@@ -1,34 +1,39 @@
-"""What the status of a job may say (`validateJobStatus`, `ValidateJobStatusUpdate` in `pkg/apis/batch/validation`)."""
+"""What the status of a job may say (`validateJobStatus`, `ValidateJobStatusUpdate` in `pkg/apis/batch/validation`).
+
+A rule is asked when what it is about changes (`getStatusValidationOptions` in `pkg/registry/batch/job`), so that a
+status that once came to break it can still be written.
+"""
 
 from __future__ import annotations
 
 from typing import Any
 
+from ..internal_json import internal
 from ..metadata import Errors
 from ..status import FieldError
-from .job_policies import NEGATIVE, count_indexes
+from .job_policies import NEGATIVE, count_indexes, index_intervals
 
 JSON = dict[str, Any]
 
 _COUNTS = ("active", "succeeded", "failed", "ready", "terminating")
+_TERMINAL = ("Failed", "Complete", "FailureTarget")
+_UNCOUNTED = "uncountedTerminatedPods"
 
 
 def validate_job_status(status: JSON, old: JSON) -> Errors:
-    """What is wrong with a status; `old` is the stored job. Conditions are looked at where they come up."""
+    """What is wrong with a status; `old` is the stored job."""
+    before, spec = old.get("status") or {}, old["spec"]
     errors: Errors = []
     for name in _COUNTS:
         if (status.get(name) or 0) < 0:
             errors.append(FieldError.invalid(f"status.{name}", status[name], NEGATIVE))
+    errors += _validate_uncounted(status.get(_UNCOUNTED) or {})
+    errors += _validate_end(status, before, spec)
+    errors += _validate_indexes(status, before, spec)
     ready = status.get("ready")
-    if ready is not None and ready > (status.get("active") or 0):
+    if _changed(status, before, "ready", "active") and ready is not None and ready > (status.get("active") or 0):
         errors.append(FieldError.invalid("status.ready", ready, "cannot set more ready pods than active"))
-    errors.extend(_validate_uncounted(status.get("uncountedTerminatedPods") or {}))
-    before, spec = old.get("status") or {}, old["spec"]
-    indexes = status.get("completedIndexes", "")
-    if indexes and indexes != before.get("completedIndexes", ""):
-        errors.extend(_validate_indexes(indexes, spec))
-    errors.extend(_validate_end(status, before))
-    return errors
+    return errors + _validate_success(status, spec) + _validate_transition(status, before, spec)
 
 
 def _validate_uncounted(uncounted: JSON) -> Errors:
@@ -36,7 +41,7 @@ def _validate_uncounted(uncounted: JSON) -> Errors:
     seen: set[str] = set()
     for key in ("succeeded", "failed"):
         for index, uid in enumerate(uncounted.get(key) or ()):
-            path = f"status.uncountedTerminatedPods.{key}[{index}]"
+            path = f"status.{_UNCOUNTED}.{key}[{index}]"
             if not uid:
                 errors.append(FieldError.invalid(path, uid, "must not be empty"))
             elif uid in seen:
@@ -45,46 +50,152 @@ def _validate_uncounted(uncounted: JSON) -> Errors:
     return errors
 
 
-def _validate_indexes(indexes: str, spec: JSON) -> Errors:
+def _is(status: JSON, kind: str, state: str = "True") -> bool:
+    return any(each.get("type") == kind and each.get("status") == state for each in status.get("conditions") or ())
+
+
+def _is_finished(status: JSON) -> bool:
+    return _is(status, "Complete") or _is(status, "Failed")
+
+
+def _changed(status: JSON, before: JSON, *names: str) -> bool:
+    """Any of the fields says something else. Zero and absence are the same, but for those that can be absent."""
+    return any((status.get(name) or _ZEROS.get(name)) != (before.get(name) or _ZEROS.get(name)) for name in names)
+
+
+_ZEROS: JSON = {"active": 0, "completedIndexes": "", _UNCOUNTED: {}}
+
+
+def _validate_end(status: JSON, before: JSON, spec: JSON) -> Errors:
+    """A job that has ended says when it began, and when it was complete, and has no pods any more."""
     errors: Errors = []
-    path = "status.completedIndexes"
-    if spec.get("completionMode") != "Indexed":
-        why = "cannot set non-empty completedIndexes when non-indexed completion mode"
-        errors.append(FieldError.invalid(path, indexes, why))
-    _, wrong = count_indexes(indexes, spec.get("completions") or 0)
-    if wrong:
-        errors.append(FieldError.invalid(path, indexes, f"error parsing completedIndexes: {wrong}"))
+    complete, failed, finished = _is(status, "Complete"), _is(status, "Failed"), _is_finished(status)
+    ends = finished != _is_finished(before)
+    completes, fails = complete != _is(before, "Complete"), failed != _is(before, "Failed")
+    target, met = _is(status, "FailureTarget"), _is(status, "SuccessCriteriaMet")
+    start, end = status.get("startTime"), status.get("completionTime")
+    dated = _changed(status, before, "completionTime")
+    if (completes or fails) and complete and failed:
+        errors.append(_condition("cannot set Complete=True and Failed=true conditions"))
+    if (completes or target != _is(before, "FailureTarget")) and complete and target:
+        errors.append(_condition("cannot set Complete=True and FailureTarget=true conditions"))
+    if (completes or dated) and end is not None and not complete:
+        why = "cannot set completionTime when there is no Complete=True condition"
+        errors.append(FieldError.invalid("status.completionTime", end, why))
+    if (completes or dated) and end is None and complete:
+        why = "completionTime is required for Complete jobs"
+        errors.append(FieldError.required("status.completionTime", why))
+    if (dated or _changed(status, before, "startTime")) and start is not None and end is not None and end < start:
+        errors.append(FieldError.invalid("status.completionTime", end, "must be equal to or after `startTime`"))
+    if (fails or _changed(status, before, "failedIndexes")) and failed and not target:
+        errors.append(_condition("cannot set Failed=True condition without the FailureTarget=true condition"))
+    if (completes or met != _is(before, "SuccessCriteriaMet")) and complete and not met:
+        errors.append(_condition("cannot set Complete=True condition without the SuccessCriteriaMet=true condition"))
+    if not finished:
+        return errors
+    if (ends or _changed(status, before, "active")) and (status.get("active") or 0) > 0:
+        errors.append(FieldError.invalid("status.active", status["active"], "active>0 is invalid for finished job"))
+    never_began = spec.get("suspend") and spec.get("completions") == 0
+    if (ends or _changed(status, before, "startTime")) and start is None and not never_began:
+        errors.append(FieldError.required("status.startTime", "startTime is required for finished job"))
+    uncounted = status.get(_UNCOUNTED) or {}
+    if (ends or _changed(status, before, _UNCOUNTED)) and any(uncounted.get(key) for key in ("succeeded", "failed")):
+        shown = internal("batch/v1.UncountedTerminatedPods", uncounted)
+        errors.append(FieldError.invalid(f"status.{_UNCOUNTED}", shown, "must be empty for finished job"))
+    if (ends or _changed(status, before, "terminating")) and (status.get("terminating") or 0) > 0:
+        why = "terminating>0 is invalid for finished job"
+        errors.append(FieldError.invalid("status.terminating", status["terminating"], why))
     return errors
 
 
-def _is_true(status: JSON, kind: str) -> bool:
-    return any(each.get("type") == kind and each.get("status") == "True" for each in status.get("conditions") or ())
-
-
-def _validate_end(status: JSON, before: JSON) -> Errors:
-    """A job that has ended says when it began, and one that is complete when it was."""
+def _validate_indexes(status: JSON, before: JSON, spec: JSON) -> Errors:
+    """Which indexes are done, and which have failed."""
     errors: Errors = []
-    complete, failed = _is_true(status, "Complete"), _is_true(status, "Failed")
-    if complete and failed:
-        errors.append(_condition("cannot set Complete=True and Failed=true conditions"))
-    if complete and not _is_true(before, "Complete"):
-        if not _is_true(status, "SuccessCriteriaMet"):
-            errors.append(
-                _condition("cannot set Complete=True condition without the SuccessCriteriaMet=true condition")
-            )
-        if status.get("completionTime") is None:
-            why = "completionTime is required for Complete jobs"
-            errors.append(FieldError.required("status.completionTime", why))
-    if failed and not _is_true(before, "Failed") and not _is_true(status, "FailureTarget"):
-        errors.append(_condition("cannot set Failed=True condition without the FailureTarget=true condition"))
-    time = status.get("completionTime")
-    if time is not None and not complete:
-        why = "cannot set completionTime when there is no Complete=True condition"
-        errors.append(FieldError.invalid("status.completionTime", time, why))
-    if (complete or failed) and status.get("startTime") is None:
-        errors.append(FieldError.required("status.startTime", "startTime is required for finished job"))
-    if (complete or failed) and (status.get("active") or 0) > 0:
-        errors.append(FieldError.invalid("status.active", status["active"], "active>0 is invalid for finished job"))
+    done, failed, completions = (
+        status.get("completedIndexes") or "",
+        status.get("failedIndexes"),
+        spec.get("completions"),
+    )
+    of_done, of_failed = "status.completedIndexes", "status.failedIndexes"
+    changed, changed_failed = (_changed(status, before, name) for name in ("completedIndexes", "failedIndexes"))
+    by_index = spec.get("backoffLimitPerIndex") is not None
+    if changed and completions is not None and (wrong := count_indexes(done, completions)[1]):
+        errors.append(FieldError.invalid(of_done, done, f"error parsing completedIndexes: {wrong}"))
+    if (
+        changed_failed
+        and completions is not None
+        and by_index
+        and (wrong := count_indexes(failed or "", completions)[1])
+    ):
+        errors.append(FieldError.invalid(of_failed, failed, f"error parsing failedIndexes: {wrong}"))
+    if changed and done and spec.get("completionMode") != "Indexed":
+        why = "cannot set non-empty completedIndexes when non-indexed completion mode"
+        errors.append(FieldError.invalid(of_done, done, why))
+    if changed_failed and not by_index and failed is not None:
+        why = "cannot set non-null failedIndexes when backoffLimitPerIndex is null"
+        errors.append(FieldError.invalid(of_failed, failed, why))
+    if (changed or changed_failed) and completions is not None and failed is not None:
+        both = _overlap(index_intervals(done, completions), index_intervals(failed, completions))
+        if both is not None:
+            why = f"failedIndexes and completedIndexes overlap at index: {both}"
+            errors.append(FieldError.invalid(of_failed, failed, why))
+    return errors
+
+
+def _overlap(done: list[tuple[int, int]], failed: list[tuple[int, int]]) -> int | None:
+    """An index that is in both, the first that the real server comes to as it walks along them."""
+    one = other = 0
+    while one < len(done) and other < len(failed):
+        (first, last), (begin, end) = done[one], failed[other]
+        if first <= end and begin <= last:
+            return max(first, begin)
+        if first <= begin:
+            one += 1
+        else:
+            other += 1
+    return None
+
+
+def _validate_success(status: JSON, spec: JSON) -> Errors:
+    """Whose success criteria are met has not failed."""
+    errors: Errors = []
+    if _is(status, "SuccessCriteriaMet"):
+        if _is(status, "Failed"):
+            errors.append(_condition("cannot set SuccessCriteriaMet=True and Failed=true conditions"))
+        if _is(status, "FailureTarget"):
+            errors.append(_condition("cannot set SuccessCriteriaMet=True and FailureTarget=true conditions"))
+    elif spec.get("successPolicy") is not None and _is(status, "Complete"):
+        why = "cannot set Complete=True for Job with SuccessPolicy unless SuccessCriteriaMet=True"
+        errors.append(_condition(why))
+    return errors
+
+
+def _validate_transition(status: JSON, before: JSON, spec: JSON) -> Errors:
+    """What has come about stays."""
+    errors: Errors = []
+    for kind in _TERMINAL:
+        if _is(before, kind) and not _is(status, kind):
+            errors.append(_condition(f"cannot disable the terminal {kind}=True condition"))
+    counted = ["failed"]
+    if spec.get("completionMode") != "Indexed" or spec.get("completions") != spec.get("parallelism"):
+        counted.append("succeeded")
+    for name in counted:
+        count = status.get(name) or 0
+        if count < (before.get(name) or 0):
+            errors.append(FieldError.invalid(f"status.{name}", count, f"cannot decrease the {name} counter"))
+    end, ended = status.get("completionTime"), before.get("completionTime")
+    if end is not None and ended is not None and end != ended:
+        errors.append(FieldError.invalid("status.completionTime", end, "field is immutable"))
+    start, started = status.get("startTime"), before.get("startTime")
+    resumes = _is(before, "Suspended") and _is(status, "Suspended", "False")
+    if started is not None and start != started and not resumes and not spec.get("suspend"):
+        why = "field is immutable for unsuspended job once set"
+        errors.append(FieldError.invalid("status.startTime", start, why))
+    met = _is(status, "SuccessCriteriaMet")
+    if _is(before, "SuccessCriteriaMet") and not met:
+        errors.append(_condition("cannot disable the SuccessCriteriaMet=True condition"))
+    elif met and _is(before, "Complete") and not _is(before, "SuccessCriteriaMet"):
+        errors.append(_condition("cannot set SuccessCriteriaMet=True for Job already has Complete=true conditions"))
     return errors
 
 

@@ -79,10 +79,9 @@ class Jobs(Strategy):
 
     def prepare_update(self, new: JSON, old: JSON, ctx: Context) -> None:
         _default_job(new.setdefault("spec", {}))
-        labels = (new["spec"]["template"].get("metadata") or {}).get("labels")
-        if labels and not new["metadata"].get("labels"):
-            new["metadata"]["labels"] = dict(labels)
+        _default_labels(new)
         super().prepare_update(new, old, ctx)
+        _default_labels(new)  # what is stored is read again, and a status may be without a spec
 
     def validate_create(self, obj: JSON, ctx: Context) -> Errors:
         errors = super().validate_create(obj, ctx)
@@ -125,6 +124,12 @@ class Jobs(Strategy):
 
     def field_labels(self, obj: JSON) -> dict[str, str]:
         return {"status.successful": str((obj.get("status") or {}).get("succeeded", 0))}
+
+
+def _default_labels(job: JSON) -> None:
+    labels = (job["spec"]["template"].get("metadata") or {}).get("labels")
+    if labels and not job["metadata"].get("labels"):
+        job["metadata"]["labels"] = dict(labels)
 
 
 def default_template(spec: JSON) -> None:

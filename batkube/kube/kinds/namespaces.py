@@ -11,7 +11,7 @@ from typing import Any
 from ..metadata import Errors, problems, validate_new
 from ..names import dns_label, qualified_name
 from ..status import ApiError, FieldError
-from ..strategy import ActionRequest, Answer, Context, Strategy, keep
+from ..strategy import Context, Strategy, keep
 
 JSON = dict[str, Any]
 
@@ -48,6 +48,9 @@ class Namespaces(Strategy):
         super().prepare_update(new, old, ctx)
         if ctx.subresource is None:
             keep(new, old, "spec")
+        elif ctx.subresource == "status":
+            status = new["status"] = dict(new.get("status") or {})
+            status["phase"] = status.get("phase") or ACTIVE
         _label(new)
 
     def validate_update(self, new: JSON, old: JSON, ctx: Context) -> Errors:
@@ -71,23 +74,6 @@ class Namespaces(Strategy):
 
     def field_labels(self, obj: JSON) -> dict[str, str] | None:
         return {"status.phase": (obj.get("status") or {}).get("phase", "")}
-
-
-def finalize(request: ActionRequest) -> Answer:
-    """PUT namespaces/NAME/finalize: the only way to change the finalizers of the spec. When the last one of a
-    deleted namespace goes, so does the namespace.
-    """
-    body = request.body or {}
-    name = (body.get("metadata") or {}).get("name") or ""
-    if name != request.ctx.name:
-        why = f"the name of the object ({name}) does not match the name on the URL ({request.ctx.name})"
-        raise ApiError.bad_request(why)
-
-    def finalized(namespace: JSON) -> None:
-        namespace.clear()
-        namespace.update(body)
-
-    return Answer(200, request.update(finalized))
 
 
 def _label(namespace: JSON) -> None:

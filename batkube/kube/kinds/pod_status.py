@@ -76,8 +76,7 @@ def validate_status(status: JSON, old: JSON) -> Errors:
         why = "must be equal to `hostIP`"
         errors.append(FieldError.invalid("status.hostIPs[0].ip", hosts[0].get("ip", ""), why))
     for key in ("podIPs", "hostIPs"):
-        if status.get(key) and status[key] != before.get(key):
-            errors += _validate_addresses(status[key], f"status.{key}")
+        errors += _validate_addresses(status.get(key) or [], before.get(key) or [], f"status.{key}")
     for key in ("containerStatuses", "initContainerStatuses", "ephemeralContainerStatuses"):
         for index, container in enumerate(status.get(key) or ()):
             errors += _validate_user(container.get("user"), spec, f"status.{key}[{index}].user.linux")
@@ -223,16 +222,20 @@ def _validate_allocated_name(name: str, resources: JSON, path: str) -> Errors:
     return [FieldError.invalid(path, name, why)]
 
 
-def _validate_addresses(addresses: list[JSON], path: str) -> Errors:
+def _validate_addresses(addresses: list[JSON], before: list[JSON], path: str) -> Errors:
+    """Addresses that were not there before are some, and there is no more than one of a family."""
+    given, known = ([each.get("ip", "") for each in some] for some in (addresses, before))
     errors: Errors = []
-    for index, each in enumerate(addresses):
-        address = each.get("ip", "")
-        errors += problems(f"{path}[{index}]", address, ip_address(address))
-    if (
-        not errors
-        and len(addresses) > 1
-        and (len(addresses) > 2 or (":" in addresses[0]["ip"]) == (":" in addresses[1]["ip"]))
-    ):
+    for index, address in enumerate(given):
+        if address not in known:
+            errors += problems(f"{path}[{index}]", address, ip_address(address))
+    if len(given) < 2:
+        return errors
+    odd = next((index for index, address in enumerate(given) if ip_address(address)), None)
+    if odd is not None:
+        why = f"failed to check for dual stack with error:invalid IP[{odd}]: {given[odd]}"
+        errors.append(FieldError.internal(path, why))
+    if odd is not None or len(given) > 2 or (":" in given[0]) == (":" in given[1]):
         why = "may specify no more than one IP for each IP family"
-        errors.append(FieldError.invalid(path, [{"IP": each["ip"]} for each in addresses], why))
+        errors.append(FieldError.invalid(path, [{"IP": address} for address in given], why))
     return errors

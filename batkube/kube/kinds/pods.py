@@ -5,11 +5,11 @@ The single rules are in modules of their own: defaults, validation, what updates
 
 from __future__ import annotations
 
+from types import MappingProxyType
 from typing import Any
 
 from .. import metadata
 from ..metadata import Errors
-from ..status import ApiError
 from ..strategy import Context, Strategy, keep, keep_all_but_status
 from .limit_admission import default_to_limits
 from .pod_admission import admit_changed_pod, admit_new_pod, check_overhead
@@ -52,7 +52,17 @@ class Pods(Strategy):
         )
     )
     answers_deleted_object = True
-    kept_by_status = ("ownerReferences",)
+    kept_by_status = ("ownerReferences", "deletionTimestamp")
+    parts = MappingProxyType(
+        {
+            "ephemeralcontainers": (("spec", "ephemeralContainers"),),
+            "resize": tuple(
+                ("spec", containers, "*", field)
+                for containers in ("containers", "initContainers")
+                for field in ("resources", "resizePolicy")
+            ),
+        }
+    )
 
     def prepare_create(self, obj: JSON, ctx: Context) -> None:
         spec = obj.setdefault("spec", {})
@@ -100,7 +110,7 @@ class Pods(Strategy):
         if ctx.subresource == "status":
             return [*errors, *validate_status(new["status"], old)]
         errors += metadata.validate_new(new["metadata"], self.name_rule)
-        if new["spec"] == old["spec"]:
+        if new["spec"] == old["spec"] and ctx.subresource != "resize":
             if annotations := new["metadata"].get("annotations"):  # the real server looks at them twice
                 comparing = may_compare(ctx, old["spec"])
                 where = "metadata.annotations"
@@ -148,11 +158,3 @@ class Pods(Strategy):
             "status.podIPs": ",".join(address.get("ip", "") for address in status.get("podIPs") or ()),
             "status.nominatedNodeName": status.get("nominatedNodeName", ""),
         }
-
-
-def stored_pod(ctx: Context) -> JSON:
-    """The pod that a request for a subresource is about, or 404."""
-    pod = ctx.store.get(PODS, ctx.namespace, ctx.name)
-    if pod is None:
-        raise ApiError.not_found(PODS, ctx.name)
-    return pod

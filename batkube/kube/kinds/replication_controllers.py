@@ -37,6 +37,10 @@ class ReplicationControllers(Workload):
             spec["selector"] = spec.get("selector") or dict(labels)
             obj["metadata"]["labels"] = obj["metadata"].get("labels") or dict(labels)
 
+    def prepare_update(self, new: JSON, old: JSON, ctx: Context) -> None:
+        super().prepare_update(new, old, ctx)
+        self.default(new)  # of a status as well: what is stored is read again
+
     def validate_spec(self, spec: JSON, comparing: bool) -> Errors:
         errors = validate_negatives(spec, ("minReadySeconds",))
         selector, template = spec.get("selector"), spec.get("template")

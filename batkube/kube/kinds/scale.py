@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..metadata import check_namespace
+from ..metadata import validate_new
 from ..status import ApiError, FieldError
 from ..strategy import ActionRequest, Answer
 
@@ -23,21 +23,15 @@ def scale(request: ActionRequest) -> Answer:
         return Answer(200, _scale_of(current))
     sent = request.change(_scale_of(current)) if request.change is not None else request.body or {}
     metadata = sent.get("metadata") or {}
-    name = metadata.get("name") or ""
-    if name != ctx.name:
-        raise ApiError.bad_request(
-            f"the name of the object ({name}) does not match the name on the URL ({ctx.name})"
-            if name
-            else f"the name of the object ({ctx.name} based on URL) was undeterminable: name must be provided"
-        )
-    check_namespace(metadata, ctx.namespace)
     if request.verb == "update" and metadata.get("uid") not in (None, "", current["metadata"]["uid"]):
         stored, uid = ctx.resource.storage_key(ctx.namespace, ctx.name), current["metadata"]["uid"]
         raise ApiError.other_object(ctx.resource.qualified, stored, "UID", metadata["uid"], uid)
     replicas = (sent.get("spec") or {}).get("replicas") or 0
+    errors = validate_new(metadata)
     if replicas < 0:
-        negative = FieldError.invalid("spec.replicas", replicas, "must be greater than or equal to 0")
-        raise ApiError.invalid("Scale.autoscaling", ctx.name, [negative])
+        errors.append(FieldError.invalid("spec.replicas", replicas, "must be greater than or equal to 0"))
+    if errors:
+        raise ApiError.invalid("Scale.autoscaling", ctx.name, errors)
 
     def scaled(obj: JSON) -> None:
         if metadata.get("resourceVersion"):

@@ -54,9 +54,6 @@ def _clean_references(account: JSON) -> None:
 def request_token(request: ActionRequest) -> Answer:
     """POST serviceaccounts/NAME/token."""
     ctx = request.ctx
-    account = ctx.store.get(SERVICE_ACCOUNTS, ctx.namespace, ctx.name)
-    if account is None:
-        raise ApiError.not_found(SERVICE_ACCOUNTS, ctx.name)
     body = request.body or {}
     given = body.get("metadata") or {}
     if given.get("namespace", "") not in ("", ctx.namespace):
@@ -65,6 +62,13 @@ def request_token(request: ActionRequest) -> Answer:
     if given.get("name") and given["name"] != ctx.name:
         why = "must match the service account name if specified"
         raise ApiError.invalid(_TOKEN_REQUEST, ctx.name, [FieldError.invalid("metadata.name", given["name"], why)])
+    account = ctx.store.get(SERVICE_ACCOUNTS, ctx.namespace, ctx.name)
+    if account is None:
+        raise ApiError.not_found(SERVICE_ACCOUNTS, ctx.name)
+    uid = account["metadata"]["uid"]
+    if given.get("uid") and given["uid"] != uid:
+        why = f"the UID in the token request ({given['uid']}) does not match the UID of the service account ({uid})"
+        raise ApiError.conflict(_TOKEN_REQUEST, ctx.name, why)
     spec = dict(body.get("spec") or {})
     seconds = spec.get("expirationSeconds")
     spec["expirationSeconds"] = seconds = _DEFAULT if seconds is None else seconds
@@ -77,10 +81,6 @@ def request_token(request: ActionRequest) -> Answer:
         errors.append(FieldError.invalid("spec.expirationSeconds", seconds, why))
     if errors:
         raise ApiError.invalid(_TOKEN_REQUEST, "", errors)
-    uid = account["metadata"]["uid"]
-    if given.get("uid") and given["uid"] != uid:
-        why = f"the UID in the token request ({given['uid']}) does not match the UID of the service account ({uid})"
-        raise ApiError.conflict(_TOKEN_REQUEST, ctx.name, why)
     bound = _bound_object(spec.get("boundObjectRef"), ctx)
     spec["audiences"] = spec.get("audiences") or [ISSUER]
     issued = calendar.timegm(time.strptime(ctx.now, _TIME))

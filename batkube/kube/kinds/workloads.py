@@ -11,7 +11,7 @@ from ..internal_json import internal
 from ..label_selectors import validate_label_selector
 from ..metadata import Errors, immutable
 from ..status import FieldError
-from ..strategy import Context, Strategy, keep
+from ..strategy import Context, Strategy
 from .pod_defaults import default_pod_template
 from .pod_templates import validate_lasting_template, validate_selected, warn_of_name, warn_of_template
 from .scheduling_validation import may_compare
@@ -55,7 +55,8 @@ class Workload(Strategy):
     def validate_update(self, new: JSON, old: JSON, ctx: Context) -> Errors:
         errors = super().validate_update(new, old, ctx)
         if ctx.subresource == "status":
-            return [*errors, *validate_counts(new.get("status") or {}, "status", self.counted)]
+            status, before = new.get("status") or {}, old.get("status") or {}
+            return [*errors, *validate_counts(status, "status", self.counted), *_validate_collisions(status, before)]
         spec, before = new["spec"], old["spec"]
         if spec != before:
             errors.extend(self.validate_spec(spec, may_compare(ctx, (before.get("template") or {}).get("spec"))))
@@ -118,6 +119,14 @@ def validate_counts(status: JSON, path: str, counted: tuple[tuple[str, str], ...
     return errors
 
 
+def _validate_collisions(status: JSON, before: JSON) -> Errors:
+    """Collisions of the names of revisions are counted up."""
+    count, counted = status.get("collisionCount"), before.get("collisionCount")
+    if counted is None or (count is not None and count >= counted):
+        return []
+    return [FieldError.invalid("status.collisionCount", count or 0, "cannot be decremented")]
+
+
 REPLICAS = (
     ("readyReplicas", "replicas"),
     ("availableReplicas", "replicas"),
@@ -148,8 +157,6 @@ class Deployments(Workload):
         if ctx.subresource is None and new["metadata"].get("annotations") != old["metadata"].get("annotations"):
             # Annotations of a deployment are copied to its replica sets: they count as its spec.
             new["metadata"]["generation"] = old["metadata"].get("generation", 0) + 1
-        if ctx.subresource == "status":
-            keep(new["metadata"], old["metadata"], "labels")
 
     def validate_spec(self, spec: JSON, comparing: bool) -> Errors:
         errors = super().validate_spec(spec, comparing)

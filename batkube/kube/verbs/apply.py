@@ -16,7 +16,7 @@ from ..apply.types import Type, built_in
 from ..conversion import to_served
 from ..custom import schema as schemas
 from ..go_json import json_type
-from ..metadata import check_namespace
+from ..metadata import check_name, check_namespace
 from ..options import WriteOptions
 from ..resources import ResourceType
 from ..status import ApiError
@@ -59,11 +59,12 @@ def apply(
     except DuplicateKey as twice:
         shown = paths.shown((str(twice),))
         raise _not_typed(resource, config, f"duplicate entries for key {shown}") from None
+    wanted = frozenset(path for path in wanted if _is_taken(path, api, resource, subresource))
     writer = Entry(options.field_manager, APPLY, resource.api_version, api.clock.seconds(), wanted, subresource or "")
     if current is None:
         _only_own_part(typed_config, resource, subresource)
         typed_config = typed.decode(resource, typed_config)  # a status that is never absent is empty
-        _check_name(given_name, name)
+        check_name({"name": given_name}, name)
         managed = managers.write([writer])
         return create(api, resource, namespace, typed_config, options, warnings, managed), True
     served = to_served(resource, current.obj)
@@ -79,7 +80,7 @@ def apply(
     merged = typed.decode(resource, merged)
     free = kubectl.last_applied(its, live) if options.field_manager == kubectl.MANAGER else frozenset()
     after = managers.after_apply(entries, writer, changes, options.force, free)
-    _check_name(given_name or name, name)
+    check_name({"name": given_name or name}, name)
     if options.field_manager == kubectl.MANAGER:
         kubectl.follow(config, live, merged)
     merged["metadata"]["resourceVersion"] = version or served["metadata"]["resourceVersion"]
@@ -124,16 +125,6 @@ def _checked(resource: ResourceType, config: Any) -> JSON:
     return {**given, "metadata": dict(metadata)}
 
 
-def _check_name(given: str, name: str) -> None:
-    """An object that is there has its name; one that is made of the configuration must be given it."""
-    if given != name:
-        raise ApiError.bad_request(
-            f"the name of the object ({given}) does not match the name on the URL ({name})"
-            if given
-            else f"the name of the object ({name} based on URL) was undeterminable: name must be provided"
-        )
-
-
 def _typed(resource: ResourceType, its: Type, config: JSON) -> JSON:
     """The configuration by its kind's types. What does not fit is a 500: the real server did not foresee it."""
     type_name = api_types.type_of(resource.api_version, resource.kind)
@@ -161,6 +152,22 @@ def _names(resource: ResourceType, config: JSON) -> str:
     metadata = config["metadata"]
     of = f"{resource.group}/{resource.version}, Kind={resource.kind}"
     return f"{metadata.get('namespace') or ''}/{metadata.get('name') or ''}; {of}"
+
+
+def _is_taken(path: Path, api: Api, resource: ResourceType, subresource: str | None) -> bool:
+    """The resource, or its subresource, takes what is applied there (`GetResetFields`)."""
+    names = [element.removeprefix("f:") for element in path]
+    strategy = api.strategy(resource)
+    if subresource is None:
+        return names[0] != "status" or "status" not in resource.subresources
+    if subresource in strategy.parts:
+        return any(
+            all(wanted in ("*", name) for wanted, name in zip(part, names, strict=False)) and len(names) >= len(part)
+            for part in strategy.parts[subresource]
+        )
+    if names[0] == "metadata":
+        return not any(names[1:2] == [kept] for kept in strategy.kept_by_status)
+    return names[0] == "status"
 
 
 def _only_own_part(config: JSON, resource: ResourceType, subresource: str | None) -> None:

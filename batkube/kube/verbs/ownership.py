@@ -132,15 +132,17 @@ def after_write(
 
 
 def after_scaling(
-    api: Api, resource: ResourceType, current: Version, replicas: int, manager: str, force: bool
+    api: Api, resource: ResourceType, current: Version, replicas: int | None, manager: str, force: bool
 ) -> list[JSON]:
-    """The managedFields after an apply to the scale of an object: it is about the replicas alone, and conflicts tell of
-    the version of Scales (`managedfields.ScaleHandler` of k8s.io/apimachinery). 409 where it is refused.
+    """The managedFields after an apply to the scale of an object: it is about the replicas alone (None: it does not say
+    them), and conflicts tell of the version of Scales (`managedfields.ScaleHandler` of k8s.io/apimachinery). 409 where
+    it is refused.
     """
     entries = entries_of(api, resource, current)
-    writer = Entry(manager, APPLY, resource.api_version, "", frozenset((_REPLICAS,)), "scale")
+    wanted = frozenset((_REPLICAS,)) if replicas is not None else frozenset()
+    writer = Entry(manager, APPLY, resource.api_version, "", wanted, "scale")
     changes = Changes()
-    if replicas != ((current.obj.get("spec") or {}).get("replicas") or 0):
+    if replicas is not None and replicas != ((current.obj.get("spec") or {}).get("replicas") or 0):
         changes.modified.add(_REPLICAS)
     of_scale = [replace(entry, api_version=_SCALES, fields=entry.fields & {_REPLICAS}) for entry in entries]
     managers.after_apply(of_scale, writer, changes, force)

@@ -11,7 +11,7 @@ import orjson
 
 from .. import bodies, typed
 from ..api import Api
-from ..metadata import check_namespace
+from ..metadata import check_name, check_namespace
 from ..options import PLAIN_WRITE, WriteOptions
 from ..patch import json_patch, merge_patch, strategic_merge
 from ..patch.shown import as_shown
@@ -113,12 +113,7 @@ def patch(
             managed = ownership.of_only_writer(api, resource, api.stored(resource, namespace, name))
             shown = unfit_patch(change, as_shown(obj, result, resource, managed), unfit)
             raise ApiError.invalid("", "", [shown]) from None
-        if not (decoded.get("metadata") or {}).get("name"):
-            why = f"the name of the object ({name} based on URL) was undeterminable: name must be provided"
-            raise ApiError.bad_request(why)
-        if decoded["metadata"]["name"] != name:
-            other = decoded["metadata"]["name"]
-            raise ApiError.bad_request(f"the name of the object ({other}) does not match the name on the URL ({name})")
+        check_name(decoded.get("metadata") or {}, name)
         check_namespace(decoded["metadata"], namespace)
         return decoded
 

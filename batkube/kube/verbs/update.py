@@ -14,7 +14,7 @@ from ..apply.merge import DuplicateKey
 from ..conversion import to_served, to_stored
 from ..gated_fields import drop_disabled
 from ..kinds.quota_admission import QUOTAS, charge_quotas
-from ..metadata import check_namespace, validate_changed, validate_new, without_duplicate_owners
+from ..metadata import check_name, check_namespace, validate_changed, validate_new, without_duplicate_owners
 from ..names import path_segment
 from ..options import PLAIN_WRITE, WriteOptions
 from ..resources import ResourceType
@@ -45,17 +45,11 @@ def update(
     """Replace an object. Returns the new version, and whether the object was created by this."""
     metadata = obj["metadata"] = dict(obj.get("metadata") or {})
     check_namespace(metadata, namespace)
-    given = metadata.get("name") or ""
-    if given != name:
-        raise ApiError.bad_request(
-            f"the name of the object ({given}) does not match the name on the URL ({name})"
-            if given
-            else f"the name of the object ({name} based on URL) was undeterminable: name must be provided"
-        )
+    check_name(metadata, name)
     current = api.store.version(resource.storage, namespace, name)
     stored = resource.storage_key(namespace, name)
     if current is None:
-        if not api.strategy(resource).create_on_update or subresource is not None:
+        if not api.strategy(resource).create_on_update:
             raise ApiError.not_found(resource.qualified, name)
         if metadata.get("uid"):
             raise ApiError.other_object(resource.qualified, stored, "UID", metadata["uid"], "")
