@@ -11,7 +11,8 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, Protocol
 
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
@@ -43,7 +44,9 @@ class Answering(Protocol):
         certified: User | None,
     ) -> Answer: ...
 
-    def lag(self, method: bytes) -> float: ...
+    def lead(self, method: bytes) -> float: ...
+
+    def lag(self, method: bytes, answer: Answer) -> float: ...
 
 
 class Connection(HttpToolsProtocol):
@@ -56,13 +59,13 @@ class Connection(HttpToolsProtocol):
         self._head: int | None = None  # bytes so far of a head that is not complete
         self._deaf = False  # refused; what still comes is read and thrown away
         self._body: bytes | None = None  # so far, of a request that goes the short way
-        self._held: tuple[Answer, asyncio.Handle] | None = None  # an answer, and what sends it after the events
+        self._due: tuple[Callable[[], None], asyncio.Handle] | None = None  # the next step of a short request
         self._certified: User | None = None  # whom the client's certificate names
 
     @property
     def in_work(self) -> bool:
         """The head of a request was read and its answer is not complete."""
-        if self._body is not None or self._held is not None:
+        if self._body is not None or self._due is not None:
             return True
         return self.cycle is not None and not self.cycle.response_complete
 
@@ -87,7 +90,7 @@ class Connection(HttpToolsProtocol):
 
     def on_message_begin(self) -> None:
         """The parser has seen the first byte of a request."""
-        self._send_held()  # the client does not wait for it
+        self._hasten()  # the client does not wait for the answer
         super().on_message_begin()
         self._head = 0
         if self._certified is not None:
@@ -120,32 +123,49 @@ class Connection(HttpToolsProtocol):
         if self._body is None:
             super().on_message_complete()
             return
-        answer = self._answering.answer(self.parser.get_method(), self.url, self.headers, self._body, self._certified)
-        self._body = None
-        # The watches that the write has woken are before it in the loop's queue.
-        lag = self._answering.lag(self.parser.get_method())
-        later = self.loop.call_later(lag, self._send_held) if lag else self.loop.call_soon(self._send_held)
-        self._held = (answer, later)
+        lead = self._answering.lead(self.parser.get_method())
+        if lead:
+            self._do_later(lead, self._carry_out)
+        else:
+            self._carry_out()
 
     def shutdown(self) -> None:
         """Close the connection once nothing is in work."""
-        self._send_held()
+        self._hasten()
         super().shutdown()
 
     def connection_lost(self, exc: Exception | None) -> None:
         """The client has closed the connection, or it broke."""
-        self._send_held()
+        self._hasten()
         super().connection_lost(exc)
 
-    def _send_held(self) -> None:
-        if self._held is None:
-            return
-        answer, handle = self._held
-        handle.cancel()
-        self._held = None
+    def _carry_out(self) -> None:
+        assert self._body is not None
+        method = self.parser.get_method()
+        answer = self._answering.answer(method, self.url, self.headers, self._body, self._certified)
+        self._body = None
+        # The watches that a write has woken are before it in the loop's queue.
+        self._do_later(self._answering.lag(method, answer), partial(self._send, answer))
+
+    def _send(self, answer: Answer) -> None:
         if not self.transport.is_closing():
             self._write(answer)
         self.on_response_complete()
+
+    def _do_later(self, seconds: float, step: Callable[[], None]) -> None:
+        later = self.loop.call_later(seconds, self._do_due) if seconds else self.loop.call_soon(self._do_due)
+        self._due = (step, later)
+
+    def _do_due(self) -> None:
+        assert self._due is not None
+        step, handle = self._due
+        handle.cancel()
+        self._due = None
+        step()
+
+    def _hasten(self) -> None:
+        while self._due is not None:
+            self._do_due()
 
     def _refuse(self, error: ApiError | TextError) -> None:
         """Answer what never became a request, and close: where the next one begins is not known."""

@@ -139,6 +139,40 @@ async def test_a_delete_is_answered_after_watches_had_time_to_read(
         assert not server.busy()
 
 
+@pytest.mark.parametrize("how", ["at once", "ASGI"])
+async def test_a_delete_takes_effect_a_moment_after_it_came(
+    server: ApiServer, monkeypatch: pytest.MonkeyPatch, how: str
+) -> None:
+    """As kube-apiserver's: of two pods that preempt the same victims kube-scheduler forgets one if it is too fast."""
+    monkeypatch.setattr("batkube.kube.endpoint.DELETE_LEAD", 0.5)
+    async with wire_to(server) as watch, wire_to(server) as wire, wire_to(server) as other:
+        wire.send(create("a"))
+        assert (await wire.answer())[0] == 201
+        watch.send(head("GET", f"{CONFIGMAPS}?watch=1"))
+        await watch.reader.readuntil(b'"name":"a"')
+        close = [] if how == "at once" else ["Connection: close"]
+        wire.send(head("DELETE", f"{CONFIGMAPS}/a", *close))
+        deleted = asyncio.ensure_future(wire.answer())
+        other.send(head("GET", f"{CONFIGMAPS}/a"))
+        assert (await other.answer())[0] == 200
+        assert server.busy()
+        assert not deleted.done()
+        assert (await deleted)[0] == 200
+        other.send(head("GET", f"{CONFIGMAPS}/a"))
+        assert (await other.answer())[0] == 404
+
+
+async def test_the_next_request_of_a_connection_comes_after_the_one_before(
+    server: ApiServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("batkube.kube.endpoint.DELETE_LEAD", 60)
+    async with wire_to(server) as watch, wire_to(server) as wire:
+        watch.send(head("GET", f"{CONFIGMAPS}?watch=1"))
+        await watch.reader.readuntil(b"\r\n\r\n")
+        wire.send(create("a"), head("DELETE", f"{CONFIGMAPS}/a"), create("a"))
+        assert [(await wire.answer())[0] for _ in range(3)] == [201, 200, 201]
+
+
 async def test_a_body_of_unknown_length_is_read(server: ApiServer) -> None:
     body = configmap("a")
     async with wire_to(server) as wire:
