@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from .custom.schema import converted
+from .custom.reading import converted
 from .resources import ResourceType
 
 JSON = dict[str, Any]

@@ -16,6 +16,8 @@ from functools import cache
 from typing import Any
 
 from . import api_types
+from .custom.embedded import not_strings
+from .custom.reading import drop_nulls, embedded, prune
 from .quantity import QuantityError, canonical
 from .resources import ResourceType
 from .status import ApiError, quote
@@ -75,18 +77,20 @@ def decode(
     kind: tuple[str, str] | None = None,
     doubts: Sequence[str] = (),
     patched: bool = False,
+    applied: bool = False,
 ) -> JSON:
-    """The object as the server understands it. Custom resources are returned as they are.
+    """The object as the server understands it. Custom resources are read by their schema.
 
     `validation` is the request's fieldValidation: unknown fields are dropped in silence (Ignore), with a
     warning (Warn), or refused (Strict). 400 where a value does not fit its field. `kind` (API version and kind)
     if the object is none of the resource's own, as a Binding is none of pods'. `doubts` are told with the unknown
     fields: what else a strict client is refused. `patched`: a patch made the object, which puts keys in order.
+    `applied`: an apply made it, which fits its schema, and says null where it means it.
     """
     api_version, name = kind or (resource.api_version, resource.kind)
     type_name = api_types.type_of(api_version, name)
     if resource.custom and kind in (None, (resource.api_version, resource.kind)):
-        read, unknown = _custom(resource, obj)
+        read, unknown = _custom(resource, obj, applied)
         found = [*doubts, *(f"unknown field {quote(path)}" for path in unknown)]
         _tell(name, api_version, found, validation, warnings)
         return read
@@ -116,16 +120,40 @@ def _tell(kind: str, api_version: str, found: list[str], validation: str, warnin
         warnings.extend(found)
 
 
-def _custom(resource: ResourceType, obj: JSON) -> tuple[JSON, list[str]]:
-    """A custom resource: only its metadata is typed, all else is for its schema. And what of that is not known."""
+def _custom(resource: ResourceType, obj: JSON, applied: bool) -> tuple[JSON, list[str]]:
+    """A custom resource: its metadata is typed, all else is for its schema. And what of it is not known."""
     metadata = obj.get("metadata")
     notes = _Notes()
+    unknown: list[str] = []
+    read = _metadata(resource, metadata if metadata is not None else {}, "metadata", notes)
+    result = {**obj, "metadata": read}
+    schema = resource.schema
+    if schema is not None and obj.get("kind") == resource.kind and not applied:
+        unknown = prune(schema, result, root=True)
+        drop_nulls(schema, result)
+    if schema is not None:
+        of_embedded = _Notes()
+        for inner, path in embedded(schema, result):
+            if why := not_strings(inner, path):
+                raise _unreadable(resource, why)
+            if "metadata" in inner:
+                at = f"{path}.metadata" if path else "metadata"
+                inner["metadata"] = _metadata(resource, inner["metadata"], at, of_embedded)
+        unknown += sorted(of_embedded.unknown)
+    return result, notes.unknown + unknown
+
+
+def _metadata(resource: ResourceType, metadata: Any, path: str, notes: _Notes) -> JSON:
     try:
-        read: JSON = _struct("meta/v1.ObjectMeta")(metadata if metadata is not None else {}, "metadata", notes)
+        read: JSON = _struct("meta/v1.ObjectMeta")(metadata, path, notes)
     except _Mismatch as mismatch:
-        version, kind = quote(resource.version), resource.kind
-        raise ApiError.bad_request(f"{kind} in version {version} cannot be handled as a {kind}: {mismatch}") from None
-    return {**obj, "metadata": read}, notes.unknown
+        raise _unreadable(resource, str(mismatch)) from None
+    return read
+
+
+def _unreadable(resource: ResourceType, why: str) -> ApiError:
+    kind = resource.kind
+    return ApiError.bad_request(f"{kind} in version {quote(resource.version)} cannot be handled as a {kind}: {why}")
 
 
 def strict_error(kind: str, api_version: str, found: list[str]) -> ApiError:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from .. import api_types
+from ..go_values import go_value
 from . import fields as paths
 from .fields import Path
 from .types import KEYED, SET, Type
@@ -22,7 +23,11 @@ _FITS: dict[str, tuple[type, ...]] = {"string": (str,), "boolean": (bool,), "num
 def misfit(type_name: str, its: Type, config: JSON) -> str | None:
     """What is wrong, or None. kind and apiVersion are not looked at."""
     shown = {name: value for name, value in config.items() if name not in ("kind", "apiVersion")}
-    found = list(_of_struct(type_name, its, shown, ()))
+    return told(list(_of_struct(type_name, its, shown, ())))
+
+
+def told(found: list[str]) -> str | None:
+    """All that is wrong in one text, None for nothing."""
     if len(found) < 2:
         return found[0] if found else None
     return "errors:\n" + "\n".join(f"  {each}" for each in found)
@@ -30,7 +35,7 @@ def misfit(type_name: str, its: Type, config: JSON) -> str | None:
 
 def _of_struct(type_name: str, its: Type, value: Any, path: Path) -> Iterator[str]:
     if not isinstance(value, dict):
-        yield f"{paths.shown(path)}: expected map, got &{{{_plain(value)}}}"
+        yield f"{paths.shown(path)}: expected map, got &{{{go_value(value)}}}"
         return
     known = _fields(type_name)
     for name, item in value.items():
@@ -56,12 +61,12 @@ def _of_field(field: api_types.Field, its: Type, value: Any, path: Path) -> Iter
         yield from _of_value(field.type, its, value, path)
     elif field.shape == "map":
         if not isinstance(value, dict):
-            yield f"{paths.shown(path)}: expected map, got &{{{_plain(value)}}}"
+            yield f"{paths.shown(path)}: expected map, got &{{{go_value(value)}}}"
             return
         for name, item in value.items():
             yield from _of_value(field.type, its.child(name), item, (*path, paths.field(name)))
     elif not isinstance(value, list):
-        yield f"{paths.shown(path)}: expected list, got &{{{_plain(value)}}}"
+        yield f"{paths.shown(path)}: expected list, got &{{{go_value(value)}}}"
     elif its.shape in (KEYED, SET):
         yield from _of_items(field.type, its, value, path)
     else:
@@ -73,21 +78,25 @@ def _of_items(type_name: str, its: Type, items: list[Any], path: Path) -> Iterat
     """Of a list whose items are known by their keys, or by themselves."""
     # A key that Go always writes is "" where it is left out.
     keyless = not any(field.name in its.keys and not field.omit_empty for field in _fields(type_name).values())
-    wrong = [
-        f"{paths.shown(path)}: element {index}: {why}"
-        for index, item in enumerate(items)
-        if (why := _unknown(its, item, keyless))
-    ]
-    if wrong:
-        yield from wrong
-        return
+    yield from of_items(its, items, path, keyless, lambda item, at: _of_value(type_name, its.child(""), item, at))
+
+
+def of_items(
+    its: Type, items: list[Any], path: Path, keyless: bool, of_item: Callable[[Any, Path], Iterator[str]]
+) -> Iterator[str]:
+    """What is wrong with a list whose items are known by their keys, or by themselves; `keyless`: an item may not be
+    without any. After the first of which nobody can tell which one it is, no other is looked at.
+    """
     seen: set[str] = set()
-    for item in items:
+    for index, item in enumerate(items):
+        if why := _unknown(its, item, keyless):
+            yield f"{paths.shown(path)}: element {index}: {why}"
+            return
         element = paths.key(its.key_of(item)) if its.shape == KEYED else paths.value(item)
         if element in seen:
             yield f"{paths.shown(path)}: duplicate entries for key {paths.shown((element,))}"
         seen.add(element)
-        yield from _of_value(type_name, its.child(""), item, (*path, element))
+        yield from of_item(item, (*path, element))
 
 
 def _unknown(its: Type, item: Any, keyless: bool) -> str:
@@ -113,28 +122,21 @@ def _of_value(type_name: str, its: Type, value: Any, path: Path) -> Iterator[str
     if api_types.has_type(type_name) and not api_types.is_string_list(type_name):
         yield from _of_struct(type_name, its, value, path)
         return
-    wanted = _SCALARS.get(type_name)
-    if wanted is None or value is None:
+    if wanted := _SCALARS.get(type_name):
+        yield from of_scalar(wanted, value, path)
+
+
+def of_scalar(wanted: str, value: Any, path: Path) -> Iterator[str]:
+    """What is wrong with a value that is to be a `string`, a `boolean` or `numeric (int or float)`."""
+    if value is None or (isinstance(value, _FITS[wanted]) and (not isinstance(value, bool) or wanted == "boolean")):
         return
-    if not isinstance(value, _FITS[wanted]) or (isinstance(value, bool) and wanted != "boolean"):
-        if wanted == "string":
-            shown = f"&value.valueUnstructured{{Value:{_literal(value)}}}"
-        elif wanted == "boolean":
-            shown = f"&{{{_plain(value)}}}"
-        else:
-            shown = {bool: "boolean", str: "string", list: "list", dict: "map"}[type(value)]
-        yield f"{paths.shown(path)}: expected {wanted}, got {shown}"
-
-
-def _plain(value: Any) -> str:
-    """As Go's %v prints it."""
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, list):
-        return f"[{' '.join(_plain(item) for item in value)}]"
-    if isinstance(value, dict):
-        return f"map[{' '.join(f'{name}:{_plain(value[name])}' for name in sorted(value))}]"
-    return "<nil>" if value is None else str(value)
+    if wanted == "string":
+        shown = f"&value.valueUnstructured{{Value:{_literal(value)}}}"
+    elif wanted == "boolean":
+        shown = f"&{{{go_value(value)}}}"
+    else:
+        shown = {bool: "bool", str: "string", list: "[]interface {}", dict: "map[string]interface {}"}[type(value)]
+    yield f"{paths.shown(path)}: expected {wanted}, got {shown}"
 
 
 def _literal(value: Any) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -14,8 +14,8 @@ JSON = dict[str, Any]
 
 LEAF, FIELDS, KEYED, SET = "leaf", "fields", "keyed", "set"
 
-# Defaults of keys of lists, which an applier may leave out.
-_KEY_DEFAULTS = {"protocol": "TCP"}
+_KEY_DEFAULTS: JSON = {"protocol": "TCP"}
+"""Of built-in kinds."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -27,12 +27,14 @@ class Type:
     shape: str
     child: Callable[[str], Type]  # the type of a field; of KEYED the type of all items
     keys: tuple[str, ...] = ()
+    key_defaults: Mapping[str, Any] | None = None  # of keys, which an applier may leave out
 
     def key_of(self, item: Any) -> JSON:
         """The values by which an item of a KEYED list is known."""
         if not isinstance(item, dict):
             return {}
-        found = {name: item.get(name, _KEY_DEFAULTS.get(name)) for name in self.keys}
+        defaults = self.key_defaults or {}
+        found = {name: item.get(name, defaults.get(name)) for name in self.keys}
         return {name: its for name, its in found.items() if its is not None}
 
 
@@ -84,7 +86,7 @@ def _fields(type_name: str) -> dict[str, Type]:
         if rule == "atomic":
             fields[its.name] = WHOLE
         elif its.shape == "list":
-            fields[its.name] = _list(rule, _struct(its.type))
+            fields[its.name] = _list(rule, _struct(its.type), _KEY_DEFAULTS)
         elif its.shape == "map":
             fields[its.name] = Type(FIELDS, _always(_struct(its.type)))
         else:
@@ -92,11 +94,11 @@ def _fields(type_name: str) -> dict[str, Type]:
     return fields
 
 
-def _list(rule: Any, item: Type) -> Type:
+def _list(rule: Any, item: Type, key_defaults: Mapping[str, Any]) -> Type:
     if rule == "set":
         return Type(SET, _no_child)
     if isinstance(rule, list):
-        return Type(KEYED, _always(item), tuple(rule))
+        return Type(KEYED, _always(item), tuple(rule), key_defaults)
     return WHOLE
 
 
@@ -106,23 +108,25 @@ def _always(item: Type) -> Callable[[str], Type]:
 
 def custom(schema: JSON) -> Type:
     """Of a custom resource with that schema."""
-    root = _of_schema(schema)
-    metadata = built_in("meta/v1.ObjectMeta")
-    return Type(FIELDS, lambda name: metadata if name == "metadata" else root.child(name))
+    return _of_schema({**schema, _EMBEDDED: True})
+
+
+_EMBEDDED = "x-kubernetes-embedded-resource"
 
 
 def _of_schema(schema: JSON) -> Type:
     its = schema.get("type")
     if its == "array":
-        kind = schema.get("x-kubernetes-list-type")
-        rule = list(schema.get("x-kubernetes-list-map-keys") or ()) if kind == "map" else kind
-        return _list(rule, _of_schema(schema.get("items") or {}))
-    if its == "object" or schema.get("x-kubernetes-preserve-unknown-fields"):
-        if schema.get("x-kubernetes-map-type") == "atomic":
-            return WHOLE
-        properties = schema.get("properties") or {}
-        additional = schema.get("additionalProperties")
-        others = _of_schema(additional) if isinstance(additional, dict) else UNTYPED
-        known = {name: _of_schema(its) for name, its in properties.items()}
-        return Type(FIELDS, lambda name: known.get(name, others))
-    return WHOLE
+        kind, items = schema.get("x-kubernetes-list-type"), schema.get("items") or {}
+        keys = list(schema.get("x-kubernetes-list-map-keys") or ())
+        fields = items.get("properties") or {}
+        defaults = {key: value for key in keys if (value := (fields.get(key) or {}).get("default")) is not None}
+        return _list(keys if kind == "map" else kind, _of_schema(items), defaults)
+    if its in ("string", "integer", "number", "boolean") or schema.get("x-kubernetes-map-type") == "atomic":
+        return WHOLE
+    additional = schema.get("additionalProperties")
+    others = _of_schema(additional) if isinstance(additional, dict) else UNTYPED
+    known = {name: _of_schema(field) for name, field in (schema.get("properties") or {}).items()}
+    if schema.get(_EMBEDDED):
+        known["metadata"] = built_in("meta/v1.ObjectMeta")
+    return Type(FIELDS, lambda name: known.get(name, others))

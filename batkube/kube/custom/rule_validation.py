@@ -7,7 +7,7 @@ from typing import Any
 
 from ..status import FieldError
 from . import cel
-from .schema import TYPE_META
+from .reading import TYPE_META
 
 JSON = dict[str, Any]
 

@@ -6,7 +6,8 @@ from typing import Any
 
 from ..status import ApiError, FieldError, quote
 from ..strategy import Action, ActionRequest, Answer
-from .strategy import CustomStrategy, value_at
+from .replicas import value_at
+from .strategy import CustomStrategy
 
 JSON = dict[str, Any]
 

@@ -1,12 +1,10 @@
-"""Structural schemas: what is dropped, filled in and refused in a custom resource.
+"""Structural schemas: what is refused in a custom resource, as kube-openapi's validation does it, in its words.
 
-As `apiextensions-apiserver/pkg/apiserver/schema` (pruning, defaulting) and kube-openapi's validation do it, in
-their words. Rules in CEL are the business of `rules`.
+What is dropped and filled in is the business of `reading`, rules in CEL that of `rules`.
 """
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Sequence
 from typing import Any
 
@@ -16,80 +14,11 @@ from .formats import fits
 
 JSON = dict[str, Any]
 
-_PRESERVE = "x-kubernetes-preserve-unknown-fields"
-_EMBEDDED = "x-kubernetes-embedded-resource"
 _INT_OR_STRING = "x-kubernetes-int-or-string"
 _LIST_TYPE = "x-kubernetes-list-type"
 _LIST_KEYS = "x-kubernetes-list-map-keys"
 
 _MAX_FLOAT = 3.40282346638528859811704183484516925440e38
-
-TYPE_META = ("apiVersion", "kind", "metadata")
-
-
-def unknown_fields(schema: JSON, obj: JSON) -> list[str]:
-    """The paths of what the schema does not know."""
-    unknown: list[str] = []
-    prune(schema, copy.deepcopy(obj), "", unknown, root=True)
-    return unknown
-
-
-def converted(schema: JSON, obj: JSON, api_version: str) -> JSON:
-    """The object in another version, of which that is the schema."""
-    other: JSON = {**copy.deepcopy(obj), "apiVersion": api_version}
-    prune(schema, other, "", [], root=True)
-    return other
-
-
-def prune(schema: JSON, value: Any, path: str, unknown: list[str], root: bool = False) -> None:
-    """Drop the fields that the schema does not know; their paths are added to `unknown`."""
-    if isinstance(value, list):
-        items = schema.get("items")
-        if isinstance(items, dict):
-            for index, item in enumerate(value):
-                prune(items, item, f"{path}[{index}]", unknown)
-        return
-    if not isinstance(value, dict):
-        return
-    properties = schema.get("properties") or {}
-    additional = schema.get("additionalProperties")
-    has_type_meta = root or schema.get(_EMBEDDED, False)
-    for key in list(value):
-        here = f"{path}.{key}" if path else key
-        if has_type_meta and key in TYPE_META:
-            continue
-        if key in properties:
-            prune(properties[key], value[key], here, unknown)
-        elif isinstance(additional, dict):
-            prune(additional, value[key], here, unknown)
-        elif not additional and not schema.get(_PRESERVE, False):
-            unknown.append(here)
-            del value[key]
-
-
-def default(schema: JSON, value: Any) -> None:
-    """Fill in defaults; null where it may not be is as nothing."""
-    if isinstance(value, list):
-        items = schema.get("items")
-        if isinstance(items, dict):
-            for item in value:
-                default(items, item)
-        return
-    if not isinstance(value, dict):
-        return
-    properties = schema.get("properties") or {}
-    for key, its in properties.items():
-        if key in value and value[key] is None and not its.get("nullable", False):
-            del value[key]
-        if key not in value and its.get("default") is not None:
-            value[key] = copy.deepcopy(its["default"])
-        if key in value:
-            default(its, value[key])
-    additional = schema.get("additionalProperties")
-    if isinstance(additional, dict):
-        for key, item in value.items():
-            if key not in properties:
-                default(additional, item)
 
 
 def validate(schema: JSON, value: Any, path: str, old: Any = None) -> list[FieldError]:
@@ -97,7 +26,8 @@ def validate(schema: JSON, value: Any, path: str, old: Any = None) -> list[Field
     if old is not None and value == old and type(value) is type(old):
         return []
     if value is None:
-        return [] if schema.get("nullable", False) else [_wrong_type(schema, value, path)]
+        fits = schema.get("nullable", False) or not _types(schema)
+        return ([] if fits else [_wrong_type(schema, value, path)]) + _of_enum(schema, value, path)
     errors = _of_type(schema, value, path)
     errors += _of_enum(schema, value, path)
     if isinstance(value, str):
@@ -108,7 +38,7 @@ def validate(schema: JSON, value: Any, path: str, old: Any = None) -> list[Field
         errors += _of_array(schema, value, path, old)
     elif isinstance(value, int | float) and not isinstance(value, bool):
         errors += _of_number(schema, value, path)
-    return errors + _of_combination(schema, value, path)
+    return errors + _of_combination(schema, value, path, old)
 
 
 def _types(schema: JSON) -> tuple[str, ...]:
@@ -220,10 +150,7 @@ def _of_number(schema: JSON, value: float, path: str) -> list[FieldError]:
 def _of_object(schema: JSON, value: JSON, path: str, old: Any) -> list[FieldError]:
     errors = []
     properties = schema.get("properties") or {}
-    required = list(schema.get("required") or ())
-    if schema.get(_EMBEDDED, False):
-        required += ["apiVersion", "kind"]
-    for key in required:
+    for key in schema.get("required") or ():
         if key not in value:
             errors.append(FieldError.required(f"{path}.{key}" if path else key))
     errors += _count(schema, value, path, ("minProperties", "maxProperties", "properties"))
@@ -243,7 +170,7 @@ def _of_array(schema: JSON, value: list[Any], path: str, old: Any) -> list[Field
         before = _matching(schema, value, old)
         for index, item in enumerate(value):
             errors += validate(items, item, f"{path}[{index}]", before[index])
-    return errors + _duplicates(schema, value, path)
+    return errors
 
 
 def _matching(schema: JSON, value: list[Any], old: Any) -> list[Any]:
@@ -259,21 +186,6 @@ def _key(item: JSON, keys: Sequence[str]) -> str:
     return show({key: item[key] for key in keys if key in item})
 
 
-def _duplicates(schema: JSON, value: list[Any], path: str) -> list[FieldError]:
-    its, keys = schema.get(_LIST_TYPE), schema.get(_LIST_KEYS) or ()
-    if its not in ("map", "set"):
-        return []
-    errors = []
-    seen = set()
-    for index, item in enumerate(value):
-        shown = _key(item, keys) if its == "map" and isinstance(item, dict) else show(item)
-        if shown in seen:
-            duplicate = {key: item[key] for key in keys if key in item} if its == "map" else item
-            errors.append(FieldError.duplicate(f"{path}[{index}]", duplicate))
-        seen.add(shown)
-    return errors
-
-
 def _count(schema: JSON, value: JSON | list[Any], path: str, names: tuple[str, str, str]) -> list[FieldError]:
     fewest, most = schema.get(names[0]), schema.get(names[1])
     count = len(value)
@@ -285,17 +197,17 @@ def _count(schema: JSON, value: JSON | list[Any], path: str, names: tuple[str, s
     return errors
 
 
-def _of_combination(schema: JSON, value: Any, path: str) -> list[FieldError]:
+def _of_combination(schema: JSON, value: Any, path: str, old: Any) -> list[FieldError]:
     errors: list[FieldError] = []
     any_of, one_of, all_of = schema.get("anyOf"), schema.get("oneOf"), schema.get("allOf")
     if any_of:
-        tried = [validate(its, value, path) for its in any_of]
+        tried = [validate(its, value, path, old) for its in any_of]
         if all(tried):
             errors.append(_nowhere(f'"{path}" must validate at least one schema (anyOf)'))
             fewest = min(tried, key=len)
             errors += fewest
     if one_of:
-        tried = [validate(its, value, path) for its in one_of]
+        tried = [validate(its, value, path, old) for its in one_of]
         fitting = sum(not failed for failed in tried)
         if fitting != 1:
             found = "Found none valid" if not fitting else f"Found {fitting} valid alternatives"
@@ -304,10 +216,10 @@ def _of_combination(schema: JSON, value: Any, path: str) -> list[FieldError]:
                 fewest = min(tried, key=len)
                 errors += fewest
     if all_of:
-        failed_all = [error for its in all_of for error in validate(its, value, path)]
+        failed_all = [error for its in all_of for error in validate(its, value, path, old)]
         if failed_all:
             errors.append(_nowhere(f'"{path}" must validate all the schemas (allOf)'))
             errors += failed_all
-    if schema.get("not") is not None and not validate(schema["not"], value, path):
+    if schema.get("not") is not None and not validate(schema["not"], value, path, old):
         errors.append(_nowhere(f'"{path}" must not validate the schema (not)'))
     return errors

@@ -12,6 +12,8 @@ from typing import Any
 from ..status import FieldError
 from . import rules
 from . import schema as schemas
+from .list_types import duplicates
+from .reading import TYPE_META, prune
 from .rule_validation import validate_rules, validate_texts
 from .structural import junctions, validate_structural
 
@@ -141,7 +143,7 @@ def _place_of(schema: JSON, inner: JSON, at: str, place: _Place) -> _Place:
     if at == ".additionalProperties" and place.metadata:
         return replace(below, no_default="inside additionalProperties applying to object metadata")
     name = at.removeprefix(".properties[").removesuffix("]")
-    if at.startswith(".properties[") and name in schemas.TYPE_META and (place.root or schema.get(_EMBEDDED)):
+    if at.startswith(".properties[") and name in TYPE_META and (place.root or schema.get(_EMBEDDED)):
         below = replace(below, metadata=True)
         return replace(below, no_default=f"in top-level {name}") if place.root else below
     return below
@@ -260,12 +262,10 @@ def _validate_defaults(schema: JSON, path: str) -> Errors:
     errors: Errors = []
     value = schema.get("default")
     if value is not None:
-        unknown: list[str] = []
-        at, pruned = f"{path}.default", copy.deepcopy(value)
-        schemas.prune(schema, pruned, "", unknown)
-        if unknown:
+        at = f"{path}.default"
+        if prune(schema, copy.deepcopy(value)):
             errors.append(FieldError.invalid(at, value, "must not have unknown fields"))
-        wrong = schemas.validate(schema, value, "")
+        wrong = schemas.validate(schema, value, "") + duplicates(schema, value)
         wrong = wrong or rules.check(schema, value, None, [])
         errors += [_moved(error, at) for error in wrong]
     for inner, at in _below(schema, path):

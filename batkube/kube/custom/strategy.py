@@ -5,12 +5,18 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from .. import typed
+from ..apply.types import Type, custom
+from ..metadata import validate_changed
+from ..names import qualified_name
 from ..resources import ResourceType
 from ..status import ApiError, FieldError, quote, show
 from ..strategy import Context, Strategy, keep
 from . import rules
 from . import schema as schemas
+from .embedded import validate_embedded
+from .list_types import duplicates
+from .reading import TYPE_META, converted, default, prune
+from .replicas import validate_replicas, value_at
 
 JSON = dict[str, Any]
 
@@ -39,23 +45,33 @@ class CustomStrategy(Strategy):
     def __init__(self, versions: dict[str, ServedVersion], stored: ResourceType) -> None:
         self.versions = versions
         self._stored = stored
+        self._types: dict[str, Type] = {}
         paths = {path.lstrip("."): None for version in versions.values() for path in version.selectable}
         self.selectable_fields = frozenset(paths)
         self._paths = tuple(paths)
         if not stored.namespaced:
             self.selectable_metadata = ("metadata.name",)
 
+    def type_of(self, version: str) -> Type:
+        """How objects merge in a version of that name."""
+        if version not in self._types:
+            self._types[version] = custom(self.versions[version].schema)
+        return self._types[version]
+
     def prepare_create(self, obj: JSON, ctx: Context) -> None:
         version = self.versions[ctx.resource.version]
         if version.has_status:
             obj.pop("status", None)
-        self._read(obj, version, ctx)
+        self._read(obj, version)
         obj["metadata"]["generation"] = 1
 
     def validate_create(self, obj: JSON, ctx: Context) -> list[FieldError]:
-        schema = self.versions[ctx.resource.version].schema
-        errors = super().validate_create(obj, ctx) + schemas.validate(schema, _content(obj), "")
-        errors += rules.check(schema, obj, None, errors)
+        self._check_type(obj, ctx)
+        version = self.versions[ctx.resource.version]
+        errors = super().validate_create(obj, ctx) + schemas.validate(version.schema, obj, "")
+        errors += validate_replicas(obj, version.scale) + validate_embedded(version.schema, obj)
+        errors += duplicates(version.schema, obj)
+        errors += rules.check(version.schema, obj, None, errors)
         if not errors:
             _warn_of_finalizers(obj, {}, ctx)
         return errors
@@ -73,26 +89,38 @@ class CustomStrategy(Strategy):
                 new["status"] = status
         elif version.has_status:
             keep(new, old, "status")
-        self._read(new, version, ctx)
+        self._read(new, version)
         if ctx.subresource != "status" and _counted(new, version) != _counted(old, version):
             new["metadata"]["generation"] = old["metadata"].get("generation", 0) + 1
 
     def validate_update(self, new: JSON, old: JSON, ctx: Context) -> list[FieldError]:
-        schema = self.versions[ctx.resource.version].schema
-        errors = schemas.validate(schema, _content(new), "", _content(old))
+        self._check_type(new, ctx)
+        version = self.versions[ctx.resource.version]
+        schema = version.schema
+        errors = validate_changed(new["metadata"], old["metadata"], generic=True)  # once more, as the real server does
+        errors += schemas.validate(schema, new, "", old)
+        errors += validate_replicas(new, version.scale, ctx.subresource) + validate_embedded(schema, new)
+        errors += [] if duplicates(schema, old) else duplicates(schema, new)
         errors += rules.check(schema, new, old, errors)
         if not errors:
             _warn_of_finalizers(new, old["metadata"], ctx)
         return errors
+
+    def _check_type(self, obj: JSON, ctx: Context) -> None:
+        """422 for an object of another kind: nothing else is looked at."""
+        kind = obj.get("kind", ctx.resource.kind)
+        if kind != ctx.resource.kind:
+            wrong = FieldError.invalid("kind", kind, f"must be {ctx.resource.kind}")
+            raise ApiError.invalid(f"{kind}.{ctx.resource.group}", obj["metadata"].get("name") or "", [wrong])
 
     def as_stored(self, resource: ResourceType, obj: JSON) -> tuple[ResourceType, JSON]:
         """In the version for storage: what its schema does not know is lost on the way, its defaults are added."""
         if resource.version == self._stored.version:
             return resource, obj
         schema = self._stored.schema or {}
-        converted = schemas.converted(schema, obj, self._stored.api_version)
-        schemas.default(schema, converted)
-        return self._stored, converted
+        other = converted(schema, obj, self._stored.api_version)
+        default(schema, other)
+        return self._stored, other
 
     def unselectable(self, name: str) -> str:
         return f"field label not supported: {name}"
@@ -103,28 +131,21 @@ class CustomStrategy(Strategy):
     def field_labels(self, obj: JSON) -> dict[str, str] | None:
         return {path: _shown(value_at(obj, path)) for path in self._paths}
 
-    def _read(self, obj: JSON, version: ServedVersion, ctx: Context) -> None:
-        """Unknown fields go, defaults come."""
+    def _read(self, obj: JSON, version: ServedVersion) -> None:
         _whole_numbers(obj)
-        unknown: list[str] = []
-        schemas.prune(version.schema, obj, "", unknown, root=True)
-        if unknown and ctx.field_validation != "Ignore":
-            found = [f'unknown field "{path}"' for path in unknown]
-            if ctx.field_validation == "Strict" and ctx.patch:
-                why = f"strict decoding error: {', '.join(found)}"
-                raise ApiError.invalid("", "", [FieldError.invalid("patch", show(obj), why)])
-            if ctx.field_validation == "Strict":
-                raise typed.strict_error(ctx.resource.kind, ctx.resource.api_version, found)
-            ctx.warnings.extend(found)
-        schemas.default(version.schema, obj)
+        prune(version.schema, obj, root=True)
+        default(version.schema, obj)
 
 
 def _warn_of_finalizers(obj: JSON, before: JSON, ctx: Context) -> None:
     known = before.get("finalizers") or ()
-    for finalizer in obj["metadata"].get("finalizers") or ():
-        if "/" not in finalizer and finalizer not in (*known, *_STANDARD_FINALIZERS):
-            why = "prefer a domain-qualified finalizer name to avoid accidental conflicts with other finalizer writers"
-            ctx.warnings.append(f"metadata.finalizers: {quote(finalizer)}: {why}")
+    for finalizer in sorted({item: None for item in obj["metadata"].get("finalizers") or () if item not in known}):
+        at = f"metadata.finalizers: {quote(finalizer)}"
+        ctx.warnings.extend(f"{at}: {why}" for why in qualified_name(finalizer))
+        if "/" not in finalizer and finalizer not in _STANDARD_FINALIZERS:
+            path = " including a path (/)" if "." in finalizer else ""
+            why = f"prefer a domain-qualified finalizer name{path} to avoid accidental conflicts with other finalizer"
+            ctx.warnings.append(f"{at}: {why} writers")
 
 
 def _whole_numbers(value: Any) -> None:
@@ -137,25 +158,10 @@ def _whole_numbers(value: Any) -> None:
             _whole_numbers(item)
 
 
-def _content(obj: JSON) -> JSON:
-    """The object without its metadata, which has rules of its own."""
-    return {key: value for key, value in obj.items() if key not in schemas.TYPE_META}
-
-
 def _counted(obj: JSON, version: ServedVersion) -> JSON:
     """What of an object counts for its generation: all but metadata, and status where it is a subresource."""
-    left_out = (*schemas.TYPE_META, "status") if version.has_status else schemas.TYPE_META
+    left_out = (*TYPE_META, "status") if version.has_status else TYPE_META
     return {key: value for key, value in obj.items() if key not in left_out}
-
-
-def value_at(obj: JSON, path: str) -> Any:
-    """The value at a simple JSON path such as `.spec.replicas`; None where there is none."""
-    value: Any = obj
-    for key in path.strip(".").split("."):
-        if not isinstance(value, dict):
-            return None
-        value = value.get(key)
-    return value
 
 
 def _shown(value: Any) -> str:

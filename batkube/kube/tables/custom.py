@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..go_numbers import go_json, go_number
+from ..go_values import go_json, go_number
 from ..jsonpath import JSONPathError, find, parse
 from ..resources import ResourceType
 from .ages import Ages

@@ -8,13 +8,13 @@ from .. import api_types, typed
 from ..api import Api
 from ..apply import fields as paths
 from ..apply import kubectl, managers
+from ..apply.custom_misfit import custom_misfit
 from ..apply.fields import Fields, Path
 from ..apply.managers import APPLY, Entry
 from ..apply.merge import DuplicateKey, compare, fields_of, merge, without
 from ..apply.misfit import misfit
 from ..apply.types import Type, built_in
 from ..conversion import to_served
-from ..custom import schema as schemas
 from ..go_json import json_type
 from ..metadata import check_name, check_namespace
 from ..options import WriteOptions
@@ -63,7 +63,7 @@ def apply(
     writer = Entry(options.field_manager, APPLY, resource.api_version, api.clock.seconds(), wanted, subresource or "")
     if current is None:
         _only_own_part(typed_config, resource, subresource)
-        typed_config = typed.decode(resource, typed_config)  # a status that is never absent is empty
+        typed_config = typed.decode(resource, typed_config, applied=True)  # a status that is never absent is empty
         check_name({"name": given_name}, name)
         managed = managers.write([writer])
         return create(api, resource, namespace, typed_config, options, warnings, managed), True
@@ -77,7 +77,7 @@ def apply(
     kept = paths.prefixes(path for fields in [wanted, *others] for path in fields)
     merged = without(its, merged, _let_go(before, wanted), kept)
     changes = compare(its, live, merged)  # as it was said: 1000m is not 1, null is not absent
-    merged = typed.decode(resource, merged)
+    merged = typed.decode(resource, merged, applied=True)
     free = kubectl.last_applied(its, live) if options.field_manager == kubectl.MANAGER else frozenset()
     after = managers.after_apply(entries, writer, changes, options.force, free)
     check_name({"name": given_name or name}, name)
@@ -130,13 +130,10 @@ def _typed(resource: ResourceType, its: Type, config: JSON) -> JSON:
     type_name = api_types.type_of(resource.api_version, resource.kind)
     if type_name is not None and not resource.custom and (why := misfit(type_name, its, config)):
         raise _not_typed(resource, config, why)
-    if resource.custom and (unknown := schemas.unknown_fields(resource.schema or {}, config)):
-        why = f".{unknown[0]}: field not declared in schema"
-        if len(unknown) > 1:
-            why = "errors:" + "".join(f"\n  .{path}: field not declared in schema" for path in unknown)
+    if resource.custom and (why := custom_misfit(resource.schema or {}, its, config)):
         raise _not_typed(resource, config, why)
     try:
-        return typed.decode(resource, config, "Strict")
+        return typed.decode(resource, config, "Strict", applied=True)
     except ApiError as refused:
         why = refused.message.partition(f" cannot be handled as a {resource.kind}: ")[2]
         kind = f"{resource.group}/{resource.version}, Kind={resource.kind}"

@@ -9,9 +9,10 @@ from .. import api_types, typed
 from ..api import Api
 from ..apply import fields as paths
 from ..apply import managers
+from ..apply.custom_misfit import custom_misfit
 from ..apply.managers import APPLY, BEFORE_FIRST_APPLY, UPDATE, Entry
 from ..apply.merge import Changes, DuplicateKey, compare
-from ..apply.types import UNTYPED, Type, built_in, custom
+from ..apply.types import UNTYPED, Type, built_in
 from ..conversion import to_served
 from ..custom.strategy import CustomStrategy
 from ..metadata import SYSTEM_FIELDS
@@ -25,7 +26,7 @@ def type_of(api: Api, resource: ResourceType) -> Type:
     """How objects of the resource merge."""
     strategy = api.strategy(resource)
     if isinstance(strategy, CustomStrategy):
-        return custom(strategy.versions[resource.version].schema)
+        return strategy.type_of(resource.version)
     name = api_types.type_of(resource.api_version, resource.kind)
     return built_in(name) if name is not None else UNTYPED
 
@@ -48,6 +49,18 @@ def of_only_writer(api: Api, resource: ResourceType, version: Version) -> list[J
         return managers.write([_entry_of_all(api, resource, served, version.writer)])
     except DuplicateKey:
         return []
+
+
+def _fits_versions(api: Api, resource: ResourceType, obj: JSON, entries: list[Entry]) -> bool:
+    """A custom resource has the form of each version that somebody owns fields in. Else the real server, which compares
+    objects in these versions, does not get to know who owns what.
+    """
+    strategy = api.strategy(resource)
+    if not isinstance(strategy, CustomStrategy):
+        return True
+    names = {entry.api_version.rpartition("/")[2]: None for entry in entries}
+    others = [name for name in names if name in strategy.versions and name != resource.version]
+    return not any(custom_misfit(strategy.versions[name].schema, strategy.type_of(name), obj) for name in others)
 
 
 def owns_nothing(obj: JSON) -> bool:
@@ -128,6 +141,8 @@ def after_write(
     )
     if before is None:
         before = entries_of(api, resource, current)
+    if not _fits_versions(api, resource, new, before):
+        return None
     return managers.write(managers.after_update(before, writer, changes)) or None
 
 

@@ -127,16 +127,18 @@ def store_changed(
             raise ApiError.invalid(stored_as.qualified_kind, name, errors)
         charged = charge_quotas(new, ctx, old) if namespace else []
     new["kind"], new["apiVersion"] = stored_as.kind, stored_as.api_version
+    owned = options.names_manager or (resource.custom and bool(options.field_manager))
     if not by_rules:
         managed = old["metadata"].get("managedFields")
-    elif managed is None and (sent or "managedFields" in old["metadata"] or options.names_manager):
+    elif managed is None and (sent or "managedFields" in old["metadata"] or owned):
         try:
             managed = ownership.after_write(api, stored_as, current, new, sent, options.field_manager, subresource)
         except DuplicateKey:  # two elements of one key have no owner of their own: all stays as it was
             managed = old["metadata"].get("managedFields")
     if managed:
         new["metadata"]["managedFields"] = managed
-    let_go = by_rules and sent in ([], [{}]) and current.writer != NOBODY
+    lost = resource.custom and not managed and "managedFields" in old["metadata"]
+    let_go = by_rules and (sent in ([], [{}]) or lost) and current.writer != NOBODY
     if new == old and not let_go:
         return current
     if options.dry_run:

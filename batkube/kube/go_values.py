@@ -35,3 +35,16 @@ def go_json(value: Any) -> str:
     """As `encoding/json` writes a value: keys sorted, no sign of HTML."""
     text = orjson.dumps(value, default=str, option=orjson.OPT_SORT_KEYS).decode()
     return re.sub("[<>&\u2028\u2029]", lambda found: _HTML[found[0]], text)
+
+
+def go_value(value: Any) -> str:
+    """As Go's %v prints it."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, list):
+        return f"[{' '.join(go_value(item) for item in value)}]"
+    if isinstance(value, dict):
+        return f"map[{' '.join(f'{name}:{go_value(value[name])}' for name in sorted(value))}]"
+    if isinstance(value, float):
+        return go_number(value)
+    return "<nil>" if value is None else str(value)
