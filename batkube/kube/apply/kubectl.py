@@ -12,7 +12,7 @@ from typing import Any
 
 from . import fields as paths
 from .fields import Fields
-from .merge import fields_of
+from .merge import compare, fields_of
 from .types import Type
 
 JSON = dict[str, Any]
@@ -21,16 +21,20 @@ MANAGER = "kubectl"
 ANNOTATION = "kubectl.kubernetes.io/last-applied-configuration"
 
 
-def last_applied(its: Type, live: JSON) -> Fields:
-    """The fields of the last client-side apply; none where there was none."""
+def last_applied(its: Type, live: JSON, api_version: str) -> Fields:
+    """The fields of the last client-side apply that are still as it left them; none where there was none, or one of
+    another version.
+    """
     text = (live["metadata"].get("annotations") or {}).get(ANNOTATION)
     try:
         config = json.loads(text) if text else {}
     except ValueError:
         return frozenset()
-    if not isinstance(config, dict):
+    if not isinstance(config, dict) or config.get("apiVersion") != api_version:
         return frozenset()
-    return paths.owned(fields_of(its, {key: config[key] for key in config if key not in ("kind", "apiVersion")}))
+    said, is_now = ({key: obj[key] for key in obj if key not in ("kind", "apiVersion")} for obj in (config, live))
+    changes = compare(its, said, is_now)
+    return paths.owned(fields_of(its, said) - changes.modified - changes.removed)
 
 
 def follow(config: JSON, live: JSON, merged: JSON) -> None:

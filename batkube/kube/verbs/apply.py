@@ -78,10 +78,11 @@ def apply(
     merged = without(its, merged, _let_go(before, wanted), kept)
     changes = compare(its, live, merged)  # as it was said: 1000m is not 1, null is not absent
     merged = typed.decode(resource, merged, applied=True)
-    free = kubectl.last_applied(its, live) if options.field_manager == kubectl.MANAGER else frozenset()
+    by_kubectl = options.field_manager == kubectl.MANAGER
+    free = kubectl.last_applied(its, live, resource.api_version) if by_kubectl else frozenset()
     after = managers.after_apply(entries, writer, changes, options.force, free)
     check_name({"name": given_name or name}, name)
-    if options.field_manager == kubectl.MANAGER:
+    if by_kubectl:
         kubectl.follow(config, live, merged)
     merged["metadata"]["resourceVersion"] = version or served["metadata"]["resourceVersion"]
     if uid:
