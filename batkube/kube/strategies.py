@@ -14,8 +14,10 @@ from .kinds.admission_policies import (
     ValidatingAdmissionPolicies,
     ValidatingAdmissionPolicyBindings,
 )
+from .kinds.api_services import APIServices
 from .kinds.autoscaling import HorizontalPodAutoscalers
 from .kinds.claims import ResourceClaims, ResourceClaimTemplates
+from .kinds.component_statuses import ComponentStatuses
 from .kinds.config import ConfigMaps, Secrets
 from .kinds.controller_revisions import ControllerRevisions
 from .kinds.cron_jobs import CronJobs
@@ -56,10 +58,12 @@ from .kinds.workloads import Deployments, ReplicaSets
 from .strategy import Action, Guarded, Strategy
 
 STRATEGIES: Mapping[str, Strategy] = {
+    "apiservices.apiregistration.k8s.io": APIServices(),
     "certificatesigningrequests.certificates.k8s.io": CertificateSigningRequests(),
     "clusterrolebindings.rbac.authorization.k8s.io": RoleBindings(cluster=True),
     "clusterroles.rbac.authorization.k8s.io": Roles(cluster=True),
     "clustertrustbundles.certificates.k8s.io": Guarded(),
+    "componentstatuses": ComponentStatuses(),
     "configmaps": ConfigMaps(),
     "controllerrevisions.apps": ControllerRevisions(),
     "cronjobs.batch": CronJobs(),

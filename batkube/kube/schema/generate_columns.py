@@ -33,6 +33,12 @@ Column = list[Any]
 # Has columns, which its registry does not ask for (`pkg/registry/storage/csistoragecapacity/storage`).
 _UNUSED = "CSIStorageCapacity"
 
+# pkg/registry/apiservice/etcd/etcd.go of k8s.io/kube-aggregator
+_AGGREGATED = (
+    ("Service", "The reference to the service that hosts this API endpoint."),
+    ("Available", "Whether this service is available."),
+)
+
 
 def generate(releases: list[str], module: Callable[[str, str], Path], target: Path) -> None:
     """`releases` are versions (`1.36.3`), of which the first that knows a kind counts; `module` gives a module's
@@ -90,7 +96,10 @@ def _columns(release: str, module: Callable[[str, str], Path]) -> dict[str, list
     # pkg/registry/rest/table.go of k8s.io/apiserver
     meta = 'metav1.ObjectMeta{}.SwaggerDoc()["%s"]'
     name_column = ["Name", "string", "name", described(meta % "name"), 0]
-    result[""] = [name_column, ["Created At", "date", "", described(meta % "creationTimestamp"), 0]]
+    created = described(meta % "creationTimestamp")
+    result[""] = [name_column, ["Created At", "date", "", created, 0]]
+    result["APIService"] = [name_column, *([name, "string", "", text, 0] for name, text in _AGGREGATED)]
+    result["APIService"].append(["Age", "string", "", created, 0])
     return result
 
 

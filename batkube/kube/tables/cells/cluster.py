@@ -107,6 +107,16 @@ def resource_quota(obj: JSON, ages: Ages) -> list[Any]:
     return [name(obj), ", ".join(requests), ", ".join(limits), age(obj, ages)]
 
 
+def api_service(obj: JSON, ages: Ages) -> list[Any]:
+    service = spec(obj).get("service")
+    server = f"{service.get('namespace', '')}/{service.get('name', '')}" if service else "Local"
+    found = condition(obj, "Available") or {"status": "Unknown"}
+    available = found.get("status", "")
+    if available != "True" and found.get("reason"):
+        available = f"{available} ({found['reason']})"
+    return [name(obj), server, available, age(obj, ages)]
+
+
 def component_status(obj: JSON, ages: Ages) -> list[Any]:
     for found in obj.get("conditions") or ():
         if found.get("type") == "Healthy":
@@ -146,6 +156,7 @@ def storage_version(obj: JSON, ages: Ages) -> list[Any]:
 
 
 CELLS: dict[str, Cells] = {
+    "APIService": api_service,
     "ClusterRoleBinding": role_binding,
     "ComponentStatus": component_status,
     "ConfigMap": config_map,
