@@ -1,8 +1,8 @@
 """The older OpenAPI document, `/openapi/v2`: all definitions in one, as JSON or in the protobuf encoding of gnostic.
 
 kubectl asks for it, as protobuf alone, where the newer documents do not know a kind: a List, or one that is not served.
-Of the paths there is what kubectl before 1.27 looks for: which parameters the patches of a kind take (a dry run, the
-validation of fields).
+Of the paths there is what kubectl looks for: which types of patches a kind takes and, before 1.27, which parameters
+of theirs (a dry run, the validation of fields).
 """
 
 from __future__ import annotations
@@ -66,7 +66,8 @@ def _patch(operation: JSON) -> JSON:
         if its["in"] == "query"
     ]
     extensions = {key: value for key, value in operation.items() if key.startswith("x-")}
-    return {"parameters": parameters, "responses": {"200": {"description": "OK"}}, **extensions}
+    consumes = list(operation["requestBody"]["content"])
+    return {"consumes": consumes, "parameters": parameters, "responses": {"200": {"description": "OK"}}, **extensions}
 
 
 def _older(schema: JSON) -> JSON:
@@ -111,7 +112,7 @@ def _operation(operation: JSON) -> bytes:
     """The message Operation, without its responses."""
     parameters = b"".join(_bytes(8, _bytes(1, _bytes(2, _bytes(3, _query(its))))) for its in operation["parameters"])
     extensions = (_extension(13, key, value) for key, value in operation.items() if key.startswith("x-"))
-    return b"".join((parameters, *extensions))
+    return b"".join((_texts(7, operation["consumes"]), parameters, *extensions))
 
 
 def _query(its: JSON) -> bytes:

@@ -199,9 +199,11 @@ def _check_value(key: str, value: str) -> None:
 
 @lru_cache(maxsize=1024)
 def parse_field_selector(text: str) -> FieldSelector:
-    """The selector, or 400 where the text is none. Whether the kind has the fields is for the caller to see."""
+    """The selector, or 400 where the text is none. Whether the kind has the fields is for the caller to see: the terms
+    are in order, so it is the first of these that is told of.
+    """
     terms = []
-    for part in _split_terms(text):
+    for part in sorted(_split_terms(text)):
         if not part:
             continue
         found = re.match(r"((?:[^=!\\]|\\.|!(?!=))*)(!=|==|=)(.*)", part, re.DOTALL)
