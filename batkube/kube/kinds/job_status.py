@@ -60,7 +60,11 @@ def _is_finished(status: JSON) -> bool:
 
 def _changed(status: JSON, before: JSON, *names: str) -> bool:
     """Any of the fields says something else. Zero and absence are the same, but for those that can be absent."""
-    return any((status.get(name) or _ZEROS.get(name)) != (before.get(name) or _ZEROS.get(name)) for name in names)
+    return any(_value(status, name) != _value(before, name) for name in names)
+
+
+def _value(status: JSON, name: str) -> Any:
+    return status.get(name) or _ZEROS[name] if name in _ZEROS else status.get(name)
 
 
 _ZEROS: JSON = {"active": 0, "completedIndexes": "", _UNCOUNTED: {}}
