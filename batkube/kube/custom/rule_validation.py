@@ -13,17 +13,9 @@ JSON = dict[str, Any]
 
 _RULES = "x-kubernetes-validations"
 _REASONS = ("FieldValueDuplicate", "FieldValueForbidden", "FieldValueInvalid", "FieldValueRequired")
-_CEL_TYPES = {
-    "integer": "int",
-    "number": "double",
-    "string": "string",
-    "boolean": "bool",
-    "array": "list",
-    "object": "map",
-}
 _NEWLINE = re.compile(r"[\n\r]")
 _PATH = re.compile(r"(\.[A-Za-z_][A-Za-z0-9_]*|\['[^']+'\])+")
-_PATH_STEP = re.compile(r"\.([A-Za-z_][A-Za-z0-9_]*)|\['([^']+)'\]")
+PATH_STEP = re.compile(r"\.([A-Za-z_][A-Za-z0-9_]*)|\['([^']+)'\]")
 
 
 def validate_texts(rule: JSON, schema: JSON, path: str) -> list[FieldError]:
@@ -58,7 +50,7 @@ def _leads_somewhere(path: str, schema: JSON) -> bool:
     if not _PATH.fullmatch(path):
         return False
     at: Any = schema
-    for step in _PATH_STEP.finditer(path):
+    for step in PATH_STEP.finditer(path):
         its = (at.get("properties") or {}).get(step[1] or step[2], at.get("additionalProperties"))
         if not isinstance(its, dict):
             return False
@@ -66,25 +58,41 @@ def _leads_somewhere(path: str, schema: JSON) -> bool:
     return True
 
 
-def validate_rules(schema: JSON, path: str, root: JSON | None = None) -> list[FieldError]:
+def validate_rules(schema: JSON, path: str, root: JSON | None = None, unrelated: str = "") -> list[FieldError]:
     """What is wrong with the expressions in a schema that is right otherwise: they are about fields that there are.
-    `root` is the schema of the whole object, if this is a part of it.
+    `root` is the schema of the whole object, if this is a part of it; `unrelated` the path of the list around it, if
+    nobody can tell which of its items an item was before.
     """
     errors = []
     for index, rule in enumerate(schema.get(_RULES) or ()):
-        where = f"{path}.{_RULES}[{index}]"
-        for key, result in (("rule", "bool"), ("messageExpression", "string")):
-            text = (rule.get(key) or "").strip()
-            if text and (problem := _problem(text, schema, result, root or schema)):
-                errors.append(FieldError.invalid(f"{where}.{key}", _shown(rule), problem))
-        if rule.get("optionalOldSelf") is not None and not _uses_old(rule["rule"]):
-            why = "may not be set if oldSelf is not used in rule"
-            errors.append(FieldError.invalid(f"{where}.optionalOldSelf", rule["optionalOldSelf"], why))
+        errors += _validate_rule(rule, schema, f"{path}.{_RULES}[{index}]", root or schema, unrelated)
     for name, its in (schema.get("properties") or {}).items():
-        errors += validate_rules(its, f"{path}.properties[{name}]", root or schema)
+        errors += validate_rules(its, f"{path}.properties[{name}]", root or schema, unrelated)
     for key in ("items", "additionalProperties"):
         if isinstance(schema.get(key), dict):
-            errors += validate_rules(schema[key], f"{path}.{key}", root or schema)
+            by_key = key == "additionalProperties" or schema.get("x-kubernetes-list-type") == "map"
+            errors += validate_rules(
+                schema[key], f"{path}.{key}", root or schema, unrelated or ("" if by_key else path)
+            )
+    return errors
+
+
+def _validate_rule(rule: JSON, schema: JSON, where: str, root: JSON, unrelated: str) -> list[FieldError]:
+    errors = []
+    compiles = True
+    for key, result in (("rule", "bool"), ("messageExpression", "string")):
+        text = (rule.get(key) or "").strip()
+        if text and (problem := _problem(text, rule, schema, result, root)):
+            compiles = compiles and key != "rule"
+            what = "messageExpression " if key == "messageExpression" and problem.startswith("compilation") else ""
+            errors.append(FieldError.invalid(f"{where}.{key}", _shown(rule), what + problem))
+    if compiles and uses_old(rule):
+        if unrelated:
+            why = f"oldSelf cannot be used on the uncorrelatable portion of the schema within {unrelated}"
+            errors.append(FieldError.invalid(f"{where}.rule", rule["rule"], why))
+    elif rule.get("optionalOldSelf") is not None:
+        why = "may not be set if oldSelf is not used in rule"
+        errors.append(FieldError.invalid(f"{where}.optionalOldSelf", rule["optionalOldSelf"], why))
     return errors
 
 
@@ -95,30 +103,31 @@ def _shown(rule: JSON) -> JSON:
     return {name[0].upper() + name[1:]: rule.get(name, None if name in pointers else "") for name in names}
 
 
-def _problem(text: str, schema: JSON, result: str, root: JSON) -> str:
-    if found := cel.compilation_problem(text, ("self", "oldSelf"), result):
+def _problem(text: str, rule: JSON, schema: JSON, result: str, root: JSON) -> str:
+    what = "cel expression" if result == "bool" else "messageExpression"
+    if found := cel.compilation_problem(text, ("self", "oldSelf"), ""):
         return found
     node = cel.parse(text)
     if found := _unknown_field(node, schema, root):
         return f"compilation failed: ERROR: {found}"
     whole = cel.type_of_schema(schema) or ("dyn",)
+    before = cel.optional(whole) if rule.get("optionalOldSelf") else whole
     try:
-        cel.check(node, {"self": whole, "oldSelf": whole})
+        its = cel.check(node, {"self": whole, "oldSelf": before})
     except cel.Mismatch as mismatch:
         return f"compilation failed: ERROR: <input>:1:1: {mismatch}"
-    its = _schema_of(node, schema)
-    found = _CEL_TYPES.get((its or {}).get("type", ""), "")
-    what = "cel" if result == "bool" else "messageExpression"
-    return f"{what} expression must evaluate to a {result}" if found not in ("", result) else ""
+    fits = its[0] in ("dyn", result) or (result == "bool" and its[0] == "type_param")
+    return "" if fits else f"{what} must evaluate to a {result}"
 
 
-def _uses_old(text: str) -> bool:
-    return bool(re.search(r"\boldSelf\b", text))
+def uses_old(rule: JSON) -> bool:
+    """The rule is about a change."""
+    return bool(re.search(r"\boldSelf\b", rule.get("rule") or ""))
 
 
 def _unknown_field(node: cel.Node, schema: JSON, root: JSON) -> str:
     """What is wrong with the selections that begin at `self`, "" if nothing is known to be."""
-    if node.kind == "select":
+    if node.kind in ("select", "maybe_select"):
         holder = _schema_of(node.parts[0], schema)
         if holder is not None:
             types = {"integer": "int", "number": "double", "string": "string", "boolean": "bool", "array": "list"}
@@ -134,7 +143,7 @@ def _unknown_field(node: cel.Node, schema: JSON, root: JSON) -> str:
 def _schema_of(node: cel.Node, schema: JSON) -> JSON | None:
     if node.kind == "name" and node.value in ("self", "oldSelf"):
         return schema
-    if node.kind == "select":
+    if node.kind in ("select", "maybe_select"):
         holder = _schema_of(node.parts[0], schema)
         found = (holder or {}).get("properties", {}).get(node.value) if holder else None
         return found if isinstance(found, dict) else None

@@ -5,18 +5,23 @@ kind: they are read and walked here, never handed to Python's own evaluation.
 """
 
 from .checks import compilation_problem
-from .evaluate import CelError, evaluate
+from .evaluate import CelError, Optional, duration, evaluate, timestamp
 from .syntax import Node, SyntaxProblem, parse
-from .types import Mismatch, check, type_of_schema
+from .types import Mismatch, Type, check, optional, type_of_schema
 
 __all__ = [
     "CelError",
     "Mismatch",
     "Node",
+    "Optional",
     "SyntaxProblem",
+    "Type",
     "check",
     "compilation_problem",
+    "duration",
     "evaluate",
+    "optional",
     "parse",
+    "timestamp",
     "type_of_schema",
 ]

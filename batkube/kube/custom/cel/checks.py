@@ -25,12 +25,8 @@ _GLOBAL = frozenset(
         "timestamp",
         "type",
         "uint",
-        "base64",
-        "cel",
         "format",
         "ip",
-        "lists",
-        "math",
         "optional",
         "sets",
         "strings",
@@ -44,6 +40,8 @@ _LOOPS = frozenset(
         "existsOne",
         "filter",
         "map",
+        "optFlatMap",
+        "optMap",
         "sortBy",
         "transformList",
         "transformMap",
@@ -58,7 +56,9 @@ _RESULTS = {
     "string": "string",
     "filter": "list",
 }
-_TYPES: tuple[tuple[type, str], ...] = ((bool, "bool"), (int, "int"), (float, "double"), (str, "string"))
+_TYPES: tuple[tuple[type, str], ...] = (
+    *((bool, "bool"), (int, "int"), (float, "double"), (str, "string"), (bytes, "bytes")),
+)
 
 
 def compilation_problem(

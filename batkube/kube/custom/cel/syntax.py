@@ -14,7 +14,7 @@ _TOKEN = re.compile(
     (?P<float>\d+\.\d+(?:[eE][+-]?\d+)?|\d+[eE][+-]?\d+)
   | (?P<uint>(?:0[xX][0-9a-fA-F]+|\d+)[uU])
   | (?P<int>0[xX][0-9a-fA-F]+|\d+)
-  | (?P<string>[rR]?(?:\"(?:\\.|[^\"\\])*\"|'(?:\\.|[^'\\])*'))
+  | (?P<string>[rRbB]{0,2}(?:\"(?:\\.|[^\"\\])*\"|'(?:\\.|[^'\\])*'))
   | (?P<name>[A-Za-z_][A-Za-z0-9_]*)
   | (?P<op>&&|\|\||==|!=|<=|>=|[-+*/%!<>?:.,()\[\]{}])
 )""",
@@ -31,7 +31,8 @@ class SyntaxProblem(ValueError):
 @dataclass(frozen=True, slots=True)
 class Node:
     """A part of an expression. Kinds: literal, name, select (of a field), index, call (`value` the function, the first
-    part its receiver if `method`), list, map (keys and values in turns), unary, binary, choice.
+    part its receiver if `method`), list, map (keys and values in turns), unary, binary, choice; maybe_select and
+    maybe_index give an optional value (`a.?b`, `a[?0]`).
     """
 
     kind: str
@@ -116,15 +117,19 @@ class _Reader:
         node = self._primary(depth)
         while True:
             if self._take("."):
+                maybe = self._take("?")
                 name = self._name()
-                if self._take("("):
+                if maybe:
+                    node = Node("maybe_select", name, (node,))
+                elif self._take("("):
                     node = Node("call", name, (node, *self._arguments(")", depth)), method=True)
                 else:
                     node = Node("select", name, (node,))
             elif self._take("["):
+                kind = "maybe_index" if self._take("?") else "index"
                 index = self.expression(depth + 1)
                 self._expect("]")
-                node = Node("index", None, (node, index))
+                node = Node(kind, None, (node, index))
             else:
                 return node
 
@@ -162,7 +167,9 @@ class _Reader:
         if kind in ("int", "uint"):
             return Node("literal", int(text.rstrip("uU"), 0))
         if kind == "string":
-            return Node("literal", _string(text))
+            marks = text[: text.index(text[-1])].lower()
+            its = _string("r" * ("r" in marks) + text[len(marks) :])
+            return Node("literal", its.encode() if "b" in marks else its)
         if kind == "name":
             if text in ("true", "false", "null"):
                 return Node("literal", {"true": True, "false": False, "null": None}[text])

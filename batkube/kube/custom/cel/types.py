@@ -15,6 +15,7 @@ Type = tuple[Any, ...]
 JSON = dict[str, Any]
 
 DYN: Type = ("dyn",)
+_OPTIONAL = "optional_type"
 _BOOL, _INT, _DOUBLE, _STRING = ("bool",), ("int",), ("double",), ("string",)
 _SCALARS = ("bool", "int", "double", "string", "timestamp", "duration", "bytes")
 _NUMBERS = ("int", "double")
@@ -50,7 +51,7 @@ METHODS = frozenset(
         *("optMap", "optFlatMap", "of", "none", "ofNonZeroValue", "unwrap", "unwrapOpt", "equivalent", "intersects"),
         *("named", "bind", "isCanonical", "dns1123Label", "dns1123Subdomain", "dns1035Label", "qualifiedName"),
         *("dns1123LabelPrefix", "dns1123SubdomainPrefix", "dns1035LabelPrefix", "labelValue", "uri", "uuid", "byte"),
-        *("date", "datetime"),
+        *("date", "datetime", "reverse", "quote"),
     )
 )
 """What can be called on one."""
@@ -79,6 +80,11 @@ def type_of_schema(schema: JSON) -> Type | None:
     return _BY_TYPE.get(its or "")
 
 
+def optional(its: Type) -> Type:
+    """Of a value of that type that may not be there."""
+    return its if its[0] == _OPTIONAL else (_OPTIONAL, its)
+
+
 def check(node: Node, variables: Mapping[str, Type]) -> Type:
     """The type of an expression. Raises Mismatch."""
     kind = node.kind
@@ -86,8 +92,10 @@ def check(node: Node, variables: Mapping[str, Type]) -> Type:
         return _literal(node.value)
     if kind == "name":
         return variables.get(node.value, DYN)
-    if kind == "select":
-        return _selected(check(node.parts[0], variables), str(node.value))
+    if kind in ("select", "maybe_select"):
+        holder = check(node.parts[0], variables)
+        found = _selected(holder[1] if holder[0] == _OPTIONAL else holder, str(node.value))
+        return optional(found) if kind == "maybe_select" or holder[0] == _OPTIONAL else found
     if kind == "call":
         return _called(node, variables)
     parts = [check(part, variables) for part in node.parts]
@@ -101,8 +109,10 @@ def check(node: Node, variables: Mapping[str, Type]) -> Type:
         return parts[1] if parts[1] == parts[2] else DYN
     if kind == "list":
         return ("list", parts[0] if parts and all(part == parts[0] for part in parts) else DYN)
-    if kind == "index":
-        return parts[0][-1] if parts[0][0] in ("list", "map") else DYN
+    if kind in ("index", "maybe_index"):
+        holder = parts[0][1] if parts[0][0] == _OPTIONAL else parts[0]
+        found = holder[-1] if holder[0] in ("list", "map") else DYN
+        return optional(found) if kind == "maybe_index" or parts[0][0] == _OPTIONAL else found
     return DYN
 
 
@@ -113,10 +123,14 @@ def _literal(value: Any) -> Type:
         return _INT
     if isinstance(value, float):
         return _DOUBLE
+    if isinstance(value, bytes):
+        return ("bytes",)
     return _STRING if isinstance(value, str) else DYN
 
 
 def _selected(holder: Type, name: str) -> Type:
+    if holder[0] in (*_SCALARS, "list"):
+        raise Mismatch(f"type '{shown(holder)}' does not support field selection")
     if holder[0] == "map":
         found: Type = holder[2]
         return found
@@ -170,6 +184,12 @@ def _called(node: Node, variables: Mapping[str, Type]) -> Type:
     if node.method and len(node.parts) >= 3 and node.parts[1].kind == "name" and name in _LOOPS:
         return _loop(node, variables)
     parts = [check(part, variables) for part in node.parts]
+    if node.method and parts[0][0] == _OPTIONAL:
+        return _of_optional(name, parts)
+    if node.method and node.parts[0].kind == "name" and node.parts[0].value == "optional":
+        return optional(parts[1] if len(parts) > 1 else DYN)
+    if name in ("hasValue", "orValue", "optMap", "optFlatMap") and parts[0][0] != "dyn":
+        raise _no_overload(name, parts)
     if name == "sum" and parts and parts[0][0] == "list" and parts[0][1][0] in ("string", "bool"):
         raise _no_overload("sum", parts)
     if name in ("startsWith", "endsWith", "matches", "lowerAscii", "upperAscii", "trim", "split", "substring"):
@@ -179,6 +199,19 @@ def _called(node: Node, variables: Mapping[str, Type]) -> Type:
     if name == "size" and parts and parts[0][0] in ("int", "double", "bool"):
         raise _no_overload(name, parts)
     return _RESULTS.get(name, DYN)
+
+
+def _of_optional(name: str, parts: list[Type]) -> Type:
+    inner: Type = parts[0][1]
+    if name == "orValue" and len(parts) == 2:
+        if "dyn" not in (inner[0], parts[1][0]) and inner[0] != parts[1][0]:
+            raise _no_overload(name, parts)
+        return parts[1] if inner[0] == "dyn" else inner
+    if name == "value":
+        return inner
+    if name == "hasValue":
+        return _BOOL
+    return parts[0] if name == "or" else optional(DYN) if name in ("optMap", "optFlatMap") else DYN
 
 
 _LOOPS = ("all", "exists", "exists_one", "existsOne", "filter", "map")
@@ -196,6 +229,9 @@ _RESULTS: dict[str, Type] = {
 
 def _loop(node: Node, variables: Mapping[str, Type]) -> Type:
     held = check(node.parts[0], variables)
+    if held[0] in _SCALARS or held[0] == "object":
+        its = "object" if held[0] == "object" else shown(held)
+        raise Mismatch(f"expression of type '{its}' cannot be range of a comprehension (must be list, map, or dynamic)")
     names = [str(part.value) for part in node.parts[1:3] if part.kind == "name"]
     two = len(names) == 2 and len(node.parts) == 4 and node.value != "map"
     item = held[1] if held[0] in ("list", "map") else DYN
@@ -215,6 +251,6 @@ def _no_overload(function: str, parts: list[Type]) -> Mismatch:
 
 def shown(its: Type) -> str:
     """A type as the checker prints it."""
-    if its[0] in ("list", "map"):
+    if its[0] in ("list", "map", _OPTIONAL):
         return f"{its[0]}({', '.join(shown(inner) for inner in its[1:])})"
     return str(its[0])
