@@ -8,7 +8,7 @@ from typing import Any
 from . import typed
 from .answers import Answer, answer_bytes, answer_object, answer_text
 from .api import Api
-from .metadata import check_name, check_namespace
+from .metadata import check_name, check_namespace, without_duplicate_owners
 from .options import DeleteOptions, WriteOptions
 from .request import Request, form_of, verb_of
 from .status import ApiError
@@ -44,8 +44,9 @@ def carry_out(api: Api, request: Request, subresource: str) -> Answer:
 
     def addressed(part: JSON) -> JSON:
         """What is put in the place of a part is that of the object in the path."""
-        metadata = dict(part.get("metadata") or {})
-        check_namespace(metadata, target.namespace)
+        metadata = part.get("metadata") or {}
+        without_duplicate_owners(metadata, request.warnings)
+        check_namespace(dict(metadata), target.namespace)
         check_name(metadata, target.name)
         return part
 
@@ -78,6 +79,7 @@ def carry_out(api: Api, request: Request, subresource: str) -> Answer:
         if request.body or not resource.kind_of(subresource).endswith("Options"):  # those connect
             body = request.decoded(options, subresource)
             if request.method == "POST":
+                without_duplicate_owners(body.get("metadata") or {}, request.warnings)
                 check_namespace(dict(body.get("metadata") or {}), target.namespace)
             else:
                 addressed(body)
@@ -88,7 +90,8 @@ def carry_out(api: Api, request: Request, subresource: str) -> Answer:
 
     def scaled(applied: JSON) -> list[JSON]:
         current = api.stored(resource, target.namespace, name)
-        replicas = (applied.get("spec") or {}).get("replicas")
+        spec = applied.get("spec") or {}
+        replicas = (spec["replicas"] or 0) if "replicas" in spec else None
         return ownership.after_scaling(api, resource, current, replicas, options.field_manager, options.force)
 
     def change_object(how: Callable[[JSON], None]) -> JSON:

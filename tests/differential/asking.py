@@ -22,6 +22,10 @@ _CHOSEN = ("resourceVersion", "clusterIP", "clusterIPs", "nodePort", "healthChec
 """Fields whose values a server chooses."""
 
 
+PRESENT = "${resourceVersion}"
+"""In a body: the version of the object that the path names, as the server has it."""
+
+
 class Request(NamedTuple):
     """One that both servers get."""
 
@@ -40,11 +44,15 @@ def client(server: Server) -> httpx.AsyncClient:
 
 async def ask(client: httpx.AsyncClient, request: Request) -> JSON:
     """The answer without what differs from run to run; status 0 where the server let the connection go."""
+    content = b"" if request.body is None else json.dumps(request.body, separators=(",", ":")).encode()
+    if PRESENT.encode() in content:
+        there = (await client.get(request.path)).json().get("metadata", {})
+        content = content.replace(PRESENT.encode(), there.get("resourceVersion", "1").encode())
     try:
         answer = await client.request(
             request.method,
             request.path,
-            content=b"" if request.body is None else json.dumps(request.body, separators=(",", ":")).encode(),
+            content=content,
             params=dict(request.query),
             headers={"Content-Type": request.media_type},
         )

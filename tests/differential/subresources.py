@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import yaml
 
-from .asking import Request
+from .asking import PRESENT, Request
 from .mutations import Schemas
 from .objects import Base
 from .patches import patches
@@ -38,7 +38,10 @@ class Write(NamedTuple):
 
     def on(self, current: JSON) -> JSON:
         """The body, where the object is that."""
-        return copy.deepcopy(self.body) if self.body is not None else _merged(current, self.merge or {})
+        if self.body is not None:
+            return copy.deepcopy(self.body)
+        body: JSON = _merged(_merged(current, {"metadata": {"resourceVersion": PRESENT}}), self.merge or {})
+        return body
 
 
 def read_writes(base: Base) -> list[Write]:
@@ -99,6 +102,7 @@ def _type(method: str) -> str:
 
 def _about(body: JSON, current: JSON) -> JSON:
     """What patches are made from: what changes, and of the rest the metadata."""
+    body = _merged(body, {"metadata": {"resourceVersion": None}})
     return {
         key: value
         for key, value in body.items()

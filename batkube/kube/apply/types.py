@@ -76,11 +76,16 @@ def _struct(type_name: str) -> Type:
 
 
 def _fields(type_name: str) -> dict[str, Type]:
-    rules = _rules()["fields"].get(type_name, {})
+    return _fields_by(type_name, {})
+
+
+def _fields_by(type_name: str, outer: JSON) -> dict[str, Type]:
+    """`outer` are the rules of the struct that this one is inlined in: they may be about its fields."""
+    rules = {**_rules()["fields"].get(type_name, {}), **outer}
     fields: dict[str, Type] = {}
     for its in api_types.fields_of(type_name):
         if its.inline:
-            fields.update(_fields(its.type))
+            fields.update(_fields_by(its.type, rules))
             continue
         rule = rules.get(its.name)
         if rule == "atomic":

@@ -137,20 +137,25 @@ def _validate_approval(new: JSON, old: JSON | None) -> Errors:
 
 
 def _validate_names(names: JSON) -> Errors:
+    """The names that a definition wants, all of which it must give."""
+    missing = [key for key in ("plural", "singular", "kind", "listKind") if not names.get(key)]
+    return [FieldError.required(f"spec.names.{key}") for key in missing] + validate_names(names, "spec.names")
+
+
+def validate_names(names: JSON, path: str) -> Errors:
+    """What the names that there are may be."""
     errors: Errors = []
     for key in ("plural", "singular", "kind", "listKind"):
-        name, path = names.get(key) or "", f"spec.names.{key}"
+        name = names.get(key) or ""
         mixed = key in ("kind", "listKind")
-        if not name:
-            errors.append(FieldError.required(path))
-        elif wrong := dns_1035_label(name.lower() if mixed else name):
+        if name and (wrong := dns_1035_label(name.lower() if mixed else name)):
             told = "may have mixed case, but should otherwise match: " if mixed else ""
-            errors.append(FieldError.invalid(path, name, told + ",".join(wrong)))
+            errors.append(FieldError.invalid(f"{path}.{key}", name, told + ",".join(wrong)))
     for key in ("shortNames", "categories"):
         for index, name in enumerate(names.get(key) or ()):
-            errors += problems(f"spec.names.{key}[{index}]", name, dns_1035_label(name))
+            errors += problems(f"{path}.{key}[{index}]", name, dns_1035_label(name))
     if names.get("kind") and names.get("kind") == names.get("listKind"):
-        errors.append(FieldError.invalid("spec.names.listKind", names["kind"], "kind and listKind may not be the same"))
+        errors.append(FieldError.invalid(f"{path}.listKind", names["kind"], "kind and listKind may not be the same"))
     return errors
 
 

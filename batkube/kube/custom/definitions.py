@@ -15,7 +15,7 @@ from ..status import ApiError, FieldError, quote
 from ..store import ADDED, DELETED, Change
 from ..strategy import Context, Strategy, keep_all_but_status
 from ..verbs.delete import delete
-from .definition_validation import formats_of, validate_changed_definition, validate_definition
+from .definition_validation import formats_of, validate_changed_definition, validate_definition, validate_names
 from .scale import scale_action
 from .schema_validation import schemas_in
 from .strategy import CustomStrategy, ServedVersion
@@ -65,7 +65,8 @@ class DefinitionStrategy(Strategy):
 
     def validate_update(self, new: JSON, old: JSON, ctx: Context) -> list[FieldError]:
         if ctx.subresource == "status":
-            return super().validate_update(new, old, ctx)
+            names = new["status"].get("acceptedNames") or {}
+            return super().validate_update(new, old, ctx) + validate_names(names, "status.acceptedNames")
         errors = validate_changed_definition(new, old)
         if not errors:
             known = formats_of(old["spec"])

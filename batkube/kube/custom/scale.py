@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..status import ApiError, FieldError, quote
+from ..kinds.scale import check_uid
+from ..status import ApiError, quote
 from ..strategy import Action, ActionRequest, Answer
 from .replicas import value_at
 from .strategy import CustomStrategy
@@ -28,15 +29,10 @@ def scale_action(strategy: CustomStrategy) -> Action:
             raise _no_replicas(paths)
         sent = request.change(_scale(current, paths)) if request.change is not None else request.body or {}
         replicas = (sent.get("spec") or {}).get("replicas", 0)
-        if replicas < 0:
-            negative = FieldError.invalid(paths["specReplicasPath"], replicas, "should be a non-negative integer")
-            errors = [negative]
-            field = paths["specReplicasPath"].strip(".")
-            if _least(request.ctx.resource.schema or {}, field) == 0:
-                low = f"{field} in body should be greater than or equal to 0"
-                errors.insert(0, FieldError.invalid(field, replicas, low))
-            raise ApiError.invalid(request.ctx.resource.qualified_kind, request.ctx.name, errors)
-        version = (sent.get("metadata") or {}).get("resourceVersion")
+        metadata = sent.get("metadata") or {}
+        if request.verb == "update":
+            check_uid(request.ctx, metadata, current)
+        version = metadata.get("resourceVersion")
 
         def scaled(obj: JSON) -> None:
             if version:
@@ -50,13 +46,6 @@ def scale_action(strategy: CustomStrategy) -> Action:
 
 def _no_replicas(paths: JSON) -> ApiError:
     return ApiError.internal(f"the spec replicas field {quote(paths['specReplicasPath'])} does not exist")
-
-
-def _least(schema: JSON, path: str) -> Any:
-    """The minimum that a schema says of the number at a path."""
-    for key in path.split("."):
-        schema = (schema.get("properties") or {}).get(key) or {}
-    return schema.get("minimum")
 
 
 def _scale(obj: JSON, paths: JSON) -> JSON:

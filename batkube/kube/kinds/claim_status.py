@@ -37,7 +37,7 @@ def _device(result: JSON) -> tuple[str, ...]:
 
 
 def _allocated(status: JSON) -> set[tuple[str, ...]]:
-    return {_device(result) for result in _results(status.get("allocation"))}
+    return {_device(result) for result in results_of(status.get("allocation"))}
 
 
 def drop_deallocated(new: JSON, old: JSON) -> None:
@@ -78,15 +78,16 @@ def validate_status(claim: JSON, old: JSON, names: Names, ctx: Context) -> Error
 
 
 def _validate_admin(allocation: JSON | None, before: JSON | None, ctx: Context) -> Errors:
-    if any(result.get("adminAccess") for result in _results(before)):
+    if any(result.get("adminAccess") for result in results_of(before)):
         return []
-    for index, result in enumerate(_results(allocation)):
+    for index, result in enumerate(results_of(allocation)):
         if result.get("adminAccess"):
             return forbid_admin(f"status.allocation.devices.results[{index}].adminAccess", ctx)
     return []
 
 
-def _results(allocation: JSON | None) -> list[JSON]:
+def results_of(allocation: JSON | None) -> list[JSON]:
+    """The devices that were allocated."""
     return ((allocation or {}).get("devices") or {}).get("results") or []
 
 

@@ -9,7 +9,7 @@ from ..names import dns_label, dns_subdomain, label_value, qualified_name
 from ..status import FieldError
 from ..strategy import USERS_METADATA, Context, Strategy
 from .claim_references import MAX_REQUESTS, Names, forbid_admin, names_of, validate_references
-from .claim_status import drop_deallocated, validate_status
+from .claim_status import drop_deallocated, results_of, validate_status
 from .devices import (
     MAX_CONFIGS,
     validate_configuration,
@@ -51,7 +51,10 @@ class ResourceClaims(Strategy):
         super().prepare_update(new, old, ctx)
         _default(new.setdefault("spec", {}))
         if ctx.subresource == "status":
-            drop_deallocated(new.get("status") or {}, old.get("status") or {})
+            status = new.get("status") or {}
+            for result in results_of(status.get("allocation")):
+                _default_tolerations(result)
+            drop_deallocated(status, old.get("status") or {})
 
     def validate_update(self, new: JSON, old: JSON, ctx: Context) -> Errors:
         errors = super().validate_update(new, old, ctx)
@@ -108,8 +111,13 @@ def _default(spec: JSON) -> None:
                 asked["allocationMode"] = "ExactCount"
             if asked["allocationMode"] == "ExactCount" and not asked.get("count"):
                 asked["count"] = 1
-            for toleration in asked.get("tolerations") or ():
-                toleration["operator"] = toleration.get("operator") or "Equal"
+            _default_tolerations(asked)
+
+
+def _default_tolerations(asked: JSON) -> None:
+    """Of what is asked for, or of what was allocated."""
+    for toleration in asked.get("tolerations") or ():
+        toleration["operator"] = toleration.get("operator") or "Equal"
 
 
 def _validate_spec(spec: JSON, path: str) -> Errors:

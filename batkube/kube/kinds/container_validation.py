@@ -99,7 +99,10 @@ def validate_ephemeral(spec: JSON, path: str, volumes: Mapping[str, JSON]) -> Er
         target = container.get("targetContainerName", "")
         if target and target not in others:
             errors.append(FieldError.not_found(f"{where}.targetContainerName", target))
-        errors.extend(FieldError.forbidden(f"{where}.{key}", why) for key in _NOT_EPHEMERAL if container.get(key))
+        given = [key for key in _NOT_EPHEMERAL if container.get(key) is not None]  # be it empty
+        if not container.get("resources"):
+            given = [key for key in given if key != "resources"]
+        errors.extend(FieldError.forbidden(f"{where}.{key}", why) for key in given)
         for at, mount in enumerate(container.get("volumeMounts") or ()):
             for key in ("subPath", "subPathExpr"):
                 if mount.get(key):

@@ -6,10 +6,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..addresses import ip_warnings
 from ..metadata import Errors, immutable, problems
 from ..names import dns_label, dns_subdomain, ip_address, qualified_name
 from ..status import FieldError
 from ..strategy import keep
+from .container_states import validate_restarts
 
 JSON = dict[str, Any]
 
@@ -64,9 +66,7 @@ def validate_status(status: JSON, old: JSON) -> Errors:
             errors.append(FieldError.forbidden("status.nominatedNodeName", why))
     errors += _not_negative(status.get("observedGeneration", 0), "status.observedGeneration")
     errors += immutable("status.qosClass", status.get("qosClass", ""), before.get("qosClass", ""))
-    for key, containers in (("containerStatuses", "containers"), ("initContainerStatuses", "initContainers")):
-        if before.get(key):
-            errors += _validate_restarts(status.get(key) or (), before[key], spec, containers, f"status.{key}")
+    errors += validate_restarts(status, before, spec)
     if status.get("resourceClaimStatuses"):
         errors += _validate_claim_statuses(status["resourceClaimStatuses"], spec)
     if (extended := status.get("extendedResourceClaimStatus")) is not None:
@@ -83,32 +83,15 @@ def validate_status(status: JSON, old: JSON) -> Errors:
     for key, containers in (("containerStatuses", "containers"), ("initContainerStatuses", "initContainers")):
         for index, container in enumerate(status.get(key) or ()):
             errors += _validate_allocated(container, spec.get(containers) or (), f"status.{key}[{index}]")
+    for index, container in enumerate(status.get("ephemeralContainerStatuses") or ()):
+        if container.get("allocatedResourcesStatus"):
+            path = f"status.ephemeralContainerStatuses[{index}].allocatedResourcesStatus"
+            errors.append(FieldError.forbidden(path, "must not be specified in container status"))
     return errors
 
 
 def _not_negative(generation: int, path: str) -> Errors:
     return [FieldError.invalid(path, generation, "must be a non-negative integer")] if generation < 0 else []
-
-
-def _validate_restarts(new: Any, old: list[JSON], spec: JSON, kind: str, path: str) -> Errors:
-    """A container that ended runs again only where its restart policy says so."""
-    errors: Errors = []
-    policies = {each.get("name", ""): each.get("restartPolicy") for each in spec.get(kind) or ()}
-    for index, before in enumerate(old):
-        ended = (before.get("state") or {}).get("terminated")
-        if ended is None:
-            continue
-        name = before.get("name", "")
-        policy = policies.get(name) or spec.get("restartPolicy")
-        if policy == "Always" or (policy == "OnFailure" and ended.get("exitCode", 0) != 0):
-            continue
-        for status in new:
-            if status.get("name", "") == name:
-                if (status.get("state") or {}).get("terminated") is None:
-                    why = "may not be transitioned to non-terminated state"
-                    errors.append(FieldError.forbidden(f"{path}[{index}].state", why))
-                break
-    return errors
 
 
 def _validate_claim_statuses(statuses: list[JSON], spec: JSON) -> Errors:
@@ -126,7 +109,7 @@ def _validate_claim_statuses(statuses: list[JSON], spec: JSON) -> Errors:
         seen.add(name)
         claim = status.get("resourceClaimName")
         if claim is not None:
-            errors += problems(f"{path}.name", claim, dns_subdomain(claim))
+            errors += problems(f"{path}.resourceClaimName", claim, dns_subdomain(claim))
     return errors
 
 
@@ -220,6 +203,16 @@ def _validate_allocated_name(name: str, resources: JSON, path: str) -> Errors:
         "'claim:<claimName>' if request is empty"
     )
     return [FieldError.invalid(path, name, why)]
+
+
+def warnings_of_addresses(status: JSON) -> list[str]:
+    """What who writes a valid status is warned of."""
+    return [
+        warning
+        for key in ("podIPs", "hostIPs")
+        for index, each in enumerate(status.get(key) or ())
+        for warning in ip_warnings(f"status.{key}[{index}].ip", each.get("ip", ""))
+    ]
 
 
 def _validate_addresses(addresses: list[JSON], before: list[JSON], path: str) -> Errors:

@@ -19,7 +19,7 @@ from .pod_debugging import keep_for_debugging, validate_debugging
 from .pod_defaults import default_pod
 from .pod_quality import quality_of_service
 from .pod_resize import admit_resize, keep_for_resize, validate_resize
-from .pod_status import default_status, keep_observed_generations, validate_status
+from .pod_status import default_status, keep_observed_generations, validate_status, warnings_of_addresses
 from .pod_updates import validate_spec_change
 from .pod_validation import validate_new_pod, validate_pod
 from .pod_warnings import warnings_of
@@ -108,7 +108,10 @@ class Pods(Strategy):
         if ctx.subresource in (None, "status"):
             errors += self._validate_annotations(new, old, ctx)
         if ctx.subresource == "status":
-            return [*errors, *validate_status(new["status"], old)]
+            errors += validate_status(new["status"], old)
+            if not errors:
+                ctx.warnings.extend(warnings_of_addresses(new["status"]))
+            return errors
         errors += metadata.validate_new(new["metadata"], self.name_rule)
         if new["spec"] == old["spec"] and ctx.subresource != "resize":
             if annotations := new["metadata"].get("annotations"):  # the real server looks at them twice

@@ -97,7 +97,8 @@ class DisruptionBudgets(Strategy):
         if ctx.subresource == "status":
             status = new.get("status") or {}
             errors = validate_conditions(status.get("conditions") or [], "status.conditions")
-            return [*errors, *validate_counts(status, "status")]
+            counted = {name: count for name, count in status.items() if name != "observedGeneration"}
+            return [*errors, *validate_counts(counted, "status")]
         return _validate_budget(new["spec"])
 
 

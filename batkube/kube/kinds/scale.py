@@ -6,7 +6,7 @@ from typing import Any
 
 from ..metadata import validate_new
 from ..status import ApiError, FieldError
-from ..strategy import ActionRequest, Answer
+from ..strategy import ActionRequest, Answer, Context
 
 JSON = dict[str, Any]
 
@@ -23,9 +23,8 @@ def scale(request: ActionRequest) -> Answer:
         return Answer(200, _scale_of(current))
     sent = request.change(_scale_of(current)) if request.change is not None else request.body or {}
     metadata = sent.get("metadata") or {}
-    if request.verb == "update" and metadata.get("uid") not in (None, "", current["metadata"]["uid"]):
-        stored, uid = ctx.resource.storage_key(ctx.namespace, ctx.name), current["metadata"]["uid"]
-        raise ApiError.other_object(ctx.resource.qualified, stored, "UID", metadata["uid"], uid)
+    if request.verb == "update":
+        check_uid(ctx, metadata, current)
     replicas = (sent.get("spec") or {}).get("replicas") or 0
     errors = validate_new(metadata)
     if replicas < 0:
@@ -41,6 +40,14 @@ def scale(request: ActionRequest) -> Answer:
         obj["spec"]["replicas"] = replicas
 
     return Answer(200, _scale_of(request.update(scaled)))
+
+
+def check_uid(ctx: Context, metadata: JSON, current: JSON) -> None:
+    """A scale that names a uid is that of no other object."""
+    uid = current["metadata"]["uid"]
+    if metadata.get("uid") not in (None, "", uid):
+        stored = ctx.resource.storage_key(ctx.namespace, ctx.name)
+        raise ApiError.other_object(ctx.resource.qualified, stored, "UID", metadata["uid"], uid)
 
 
 def _scale_of(obj: JSON) -> JSON:

@@ -120,6 +120,8 @@ def _bound_object(reference: JSON | None, ctx: Context) -> JSON:
     kind, api_version, name = (reference.get(key) or "" for key in ("kind", "apiVersion", "name"))
     if "/" in api_version or kind not in _BOUND:
         raise ApiError.bad_request(f"cannot bind token to object of type {api_version}, Kind={kind}")
+    if not name:
+        raise ApiError.bad_request("Name parameter required.")
     found = ctx.store.get(_BOUND[kind], "" if kind == "Node" else ctx.namespace, name)
     if found is None:
         raise ApiError.not_found(_BOUND[kind], name)

@@ -323,7 +323,7 @@ def _without_directives(value: Any) -> tuple[bool, Any]:
     if isinstance(value, dict):
         if _DIRECTIVE in value:
             return False, None
-        cleaned = ((key, _without_directives(item)) for key, item in value.items() if not key.startswith("$"))
+        cleaned = ((key, _without_directives(item)) for key, item in value.items())
         return True, {key: item for key, (keep, item) in cleaned if keep}
     if isinstance(value, list):
         return True, [item for keep, item in map(_without_directives, value) if keep]

@@ -53,12 +53,12 @@ def apply(
         raise ApiError.conflict(resource.qualified, name, why)
     its = type_of(api, resource)
     typed_config = _typed(resource, its, config)
-    _only_own_part(config, resource, subresource)
     try:
         wanted = paths.owned(fields_of(its, {key: config[key] for key in config if key not in ("kind", "apiVersion")}))
     except DuplicateKey as twice:
         shown = paths.shown((str(twice),))
         raise _not_typed(resource, config, f"duplicate entries for key {shown}") from None
+    _only_own_part(config, resource, subresource)
     wanted = frozenset(path for path in wanted if _is_taken(path, api, resource, subresource))
     writer = Entry(options.field_manager, APPLY, resource.api_version, api.clock.seconds(), wanted, subresource or "")
     if current is None:

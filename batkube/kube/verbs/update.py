@@ -118,6 +118,7 @@ def store_changed(
         ctx = api.context(stored_as, namespace, name, subresource, options, warnings, resource)
         drop_disabled(stored_as.storage, new, old, api.gates)
         strategy.prepare_update(new, old, ctx)
+        metadata = new["metadata"]
         fill_empty(new, stored_as)
         errors = validate_changed(metadata, old["metadata"], generic=True)
         if metadata != old["metadata"]:
