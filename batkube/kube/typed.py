@@ -18,6 +18,7 @@ from typing import Any
 from . import api_types
 from .custom.embedded import not_strings
 from .custom.reading import drop_nulls, embedded, prune
+from .go_values import go_json
 from .quantity import QuantityError, canonical
 from .resources import ResourceType
 from .status import ApiError, quote
@@ -138,16 +139,20 @@ def _custom(resource: ResourceType, obj: JSON, applied: bool) -> tuple[JSON, lis
                 raise _unreadable(resource, why)
             if "metadata" in inner:
                 at = f"{path}.metadata" if path else "metadata"
-                inner["metadata"] = _metadata(resource, inner["metadata"], at, of_embedded)
+                inner["metadata"] = _metadata(resource, inner["metadata"], at, of_embedded, inner=True)
         unknown += sorted(of_embedded.unknown)
     return result, notes.unknown + unknown
 
 
-def _metadata(resource: ResourceType, metadata: Any, path: str, notes: _Notes) -> JSON:
+def _metadata(resource: ResourceType, metadata: Any, path: str, notes: _Notes, *, inner: bool = False) -> JSON:
     try:
         read: JSON = _struct("meta/v1.ObjectMeta")(metadata, path, notes)
     except _Mismatch as mismatch:
-        raise _unreadable(resource, str(mismatch)) from None
+        why = str(mismatch)
+        if inner:
+            why = why.replace("Go struct field . of type", "Go value of type")
+            why = f"{path}: Invalid value: {go_json(metadata)}: {why}"
+        raise _unreadable(resource, why) from None
     return read
 
 

@@ -42,8 +42,10 @@ def client(server: Server) -> httpx.AsyncClient:
     return httpx.AsyncClient(base_url=server.url, headers=headers, verify=False, timeout=60, trust_env=False)
 
 
-async def ask(client: httpx.AsyncClient, request: Request) -> JSON:
-    """The answer without what differs from run to run; status 0 where the server let the connection go."""
+async def ask(client: httpx.AsyncClient, request: Request, *, managed: bool = False) -> JSON:
+    """The answer without what differs from run to run; status 0 where the server let the connection go. `managed`: with
+    managedFields.
+    """
     content = b"" if request.body is None else json.dumps(request.body, separators=(",", ":")).encode()
     if PRESENT.encode() in content:
         there = (await client.get(request.path)).json().get("metadata", {})
@@ -60,7 +62,7 @@ async def ask(client: httpx.AsyncClient, request: Request) -> JSON:
         return {"status": 0, "headers": {}}
     warnings = [value for name, value in answer.headers.multi_items() if name.lower() == "warning"]
     try:
-        body = _masked(answer.json())
+        body = _masked(answer.json(), managed=managed)
     except ValueError:
         body = answer.text
     return {"status": answer.status_code, "headers": {"Warning": warnings}, "body": body}
@@ -79,7 +81,7 @@ async def difference(request: Request, one: httpx.AsyncClient, other: httpx.Asyn
         pair = strict_view(expected), strict_view(got)
     else:
         pair = client_view(expected, ["warnings"]), client_view(got, ["warnings"])
-    return "; ".join(list(_differences(*pair, ""))[:3])
+    return "; ".join(list(differences(*pair, ""))[:3])
 
 
 def _message(answer: JSON) -> str:
@@ -88,25 +90,32 @@ def _message(answer: JSON) -> str:
     return repr(str(text)[:160]) if text else ""
 
 
-def _masked(value: JSON, key: str = "") -> JSON:
+def _masked(value: JSON, key: str = "", managed: bool = False) -> JSON:
     if key in _CHOSEN and value:
         return "chosen"
     if isinstance(value, dict):
-        return {name: _masked(item, name) for name, item in value.items() if name != "managedFields"}
+        left = {name: item for name, item in value.items() if managed or name != "managedFields"}
+        return {name: _masked(item, name, managed) for name, item in left.items()}
     if isinstance(value, list):
-        return [_masked(item) for item in value]
+        items = [_masked(item, managed=managed) for item in value]
+        return sorted(items, key=_text) if key == "managedFields" else items  # the server orders them by time
     return _TIME.sub("<time>", _UID.sub("<uid>", value)) if isinstance(value, str) else value
 
 
-def _differences(expected: JSON, got: JSON, path: str) -> Iterator[str]:
+def _text(value: JSON) -> str:
+    return json.dumps(value, sort_keys=True)
+
+
+def differences(expected: JSON, got: JSON, path: str) -> Iterator[str]:
+    """Where two values differ."""
     if isinstance(expected, dict) and isinstance(got, dict):
         for name in {**expected, **got}:
             if expected.get(name) != got.get(name):
                 below = f"{path}.{name}" if path else name
-                yield from _differences(expected.get(name, "nothing"), got.get(name, "nothing"), below)
+                yield from differences(expected.get(name, "nothing"), got.get(name, "nothing"), below)
     elif isinstance(expected, list) and isinstance(got, list) and len(expected) == len(got):
         for index, (one, other) in enumerate(zip(expected, got, strict=True)):
             if one != other:
-                yield from _differences(one, other, f"{path}[{index}]")
+                yield from differences(one, other, f"{path}[{index}]")
     else:
         yield f"{path}: expected {json.dumps(expected)[:160]}, got {json.dumps(got)[:160]}"

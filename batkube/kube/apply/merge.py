@@ -7,7 +7,7 @@ from typing import Any
 
 from . import fields as paths
 from .fields import Path
-from .types import FIELDS, KEYED, SET, UNTYPED, Type
+from .types import FIELDS, KEYED, SET, Type
 
 JSON = dict[str, Any]
 
@@ -63,11 +63,9 @@ def fields_of(its: Type, value: Any) -> set[Path]:
             if path and not (granular(its, value) and value == []):  # who applies no items owns nothing
                 found.add(path)
             return
-        if its is UNTYPED and path:
-            found.add(path)
         for element, item in elements(its, value).items():
             below = (*path, element)
-            if its.shape in (KEYED, SET):
+            if its.shape in (KEYED, SET) or (its.names is not None and element[2:] not in its.names):
                 found.add(below)
             if its.shape != SET:
                 walk(child(its, element), item, below)
@@ -151,6 +149,8 @@ def without(its: Type, value: Any, doomed: set[Path], kept: set[Path], path: Pat
         if below in doomed and below not in kept:
             continue
         left[element] = without(child(its, element), item, doomed, kept, below) if its.shape != SET else item
+    if value and not left and path:
+        return None  # as structured-merge-diff leaves what it has emptied
     if its.shape == FIELDS:
         return {element[2:]: item for element, item in left.items()}
     return list(left.values())

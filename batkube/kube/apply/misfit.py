@@ -26,6 +26,12 @@ def misfit(type_name: str, its: Type, config: JSON) -> str | None:
     return told(list(_of_struct(type_name, its, shown, ())))
 
 
+def of_metadata(its: Type, metadata: Any, path: Path) -> Iterator[str]:
+    """What is wrong with the metadata of an object in another."""
+    if metadata is not None:
+        yield from _of_struct("meta/v1.ObjectMeta", its, metadata, path)
+
+
 def told(found: list[str]) -> str | None:
     """All that is wrong in one text, None for nothing."""
     if len(found) < 2:
@@ -82,7 +88,13 @@ def _of_items(type_name: str, its: Type, items: list[Any], path: Path) -> Iterat
 
 
 def of_items(
-    its: Type, items: list[Any], path: Path, keyless: bool, of_item: Callable[[Any, Path], Iterator[str]]
+    its: Type,
+    items: list[Any],
+    path: Path,
+    keyless: bool,
+    of_item: Callable[[Any, Path], Iterator[str]],
+    *,
+    unique: bool = True,
 ) -> Iterator[str]:
     """What is wrong with a list whose items are known by their keys, or by themselves; `keyless`: an item may not be
     without any. After the first of which nobody can tell which one it is, no other is looked at.
@@ -93,7 +105,7 @@ def of_items(
             yield f"{paths.shown(path)}: element {index}: {why}"
             return
         element = paths.key(its.key_of(item)) if its.shape == KEYED else paths.value(item)
-        if element in seen:
+        if unique and element in seen:
             yield f"{paths.shown(path)}: duplicate entries for key {paths.shown((element,))}"
         seen.add(element)
         yield from of_item(item, (*path, element))

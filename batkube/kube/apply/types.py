@@ -29,6 +29,8 @@ class Type:
     keys: tuple[str, ...] = ()
     key_defaults: Mapping[str, Any] | None = None  # of keys, which an applier may leave out
 
+    names: frozenset[str] | None = frozenset()  # of FIELDS: those that are declared, None for all; others are keys
+
     def key_of(self, item: Any) -> JSON:
         """The values by which an item of a KEYED list is known."""
         if not isinstance(item, dict):
@@ -72,7 +74,7 @@ def _struct(type_name: str) -> Type:
             fields.update(_fields(type_name))
         return fields.get(name, UNTYPED)
 
-    return Type(FIELDS, child)
+    return Type(FIELDS, child, names=None)
 
 
 def _fields(type_name: str) -> dict[str, Type]:
@@ -104,7 +106,7 @@ def _list(rule: Any, item: Type, key_defaults: Mapping[str, Any]) -> Type:
         return Type(SET, _no_child)
     if isinstance(rule, list):
         return Type(KEYED, _always(item), tuple(rule), key_defaults)
-    return WHOLE
+    return Type(LEAF, _always(item))
 
 
 def _always(item: Type) -> Callable[[str], Type]:
@@ -127,11 +129,13 @@ def _of_schema(schema: JSON) -> Type:
         fields = items.get("properties") or {}
         defaults = {key: value for key in keys if (value := (fields.get(key) or {}).get("default")) is not None}
         return _list(keys if kind == "map" else kind, _of_schema(items), defaults)
-    if its in ("string", "integer", "number", "boolean") or schema.get("x-kubernetes-map-type") == "atomic":
+    if its in ("string", "integer", "number", "boolean"):
         return WHOLE
     additional = schema.get("additionalProperties")
     others = _of_schema(additional) if isinstance(additional, dict) else UNTYPED
     known = {name: _of_schema(field) for name, field in (schema.get("properties") or {}).items()}
     if schema.get(_EMBEDDED):
         known["metadata"] = built_in("meta/v1.ObjectMeta")
-    return Type(FIELDS, lambda name: known.get(name, others))
+    names = frozenset((*known, "kind", "apiVersion") if schema.get(_EMBEDDED) else known)
+    shape = LEAF if schema.get("x-kubernetes-map-type") == "atomic" else FIELDS
+    return Type(shape, lambda name: known.get(name, others), names=names)

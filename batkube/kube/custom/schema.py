@@ -121,17 +121,10 @@ def _wrong_text(schema: JSON, value: str, path: str) -> FieldError | None:
 
 
 def _of_number(schema: JSON, value: float, path: str) -> list[FieldError]:
-    errors = []
-    factor = schema.get("multipleOf")
-    if factor:
-        quotient = value / factor
-        whole = isinstance(value, int) and isinstance(factor, int)
-        if value % factor if whole else abs(quotient - round(quotient)) > 1e-9:
-            errors.append(FieldError.invalid(path, value, f"{path} in body should be a multiple of {factor}"))
-        elif value == 0:
-            detail = f"factor MultipleOf declared for {path} must be positive: {show(value)}"
-            errors.append(FieldError.invalid(path, value, detail))
+    errors = _of_factor(schema["multipleOf"], value, path) if schema.get("multipleOf") else []
     lowest, highest = schema.get("minimum"), schema.get("maximum")
+    if isinstance(value, int):  # of bounds, too, only the whole part counts
+        lowest, highest = (bound if bound is None else int(bound) for bound in (lowest, highest))
     if lowest is not None:
         if schema.get("exclusiveMinimum", False) and value <= lowest:
             errors.append(FieldError.invalid(path, value, f"{path} in body should be greater than {lowest}"))
@@ -147,6 +140,20 @@ def _of_number(schema: JSON, value: float, path: str) -> list[FieldError]:
     return errors
 
 
+def _of_factor(factor: float, value: float, path: str) -> list[FieldError]:
+    """That a number is a multiple; for a whole number only the whole part of the factor counts."""
+    if isinstance(value, int):
+        whole = int(factor)
+        if whole <= 0:
+            why = f"factor MultipleOf declared for {path} must be positive: {whole}"
+            return [FieldError.invalid(path, whole, why)]
+        fits = value % whole == 0
+    else:
+        times = 1 / factor * value if factor < 1 else value / factor
+        fits = abs(times - round(times)) <= 1e-9
+    return [] if fits else [FieldError.invalid(path, value, f"{path} in body should be a multiple of {factor}")]
+
+
 def _of_object(schema: JSON, value: JSON, path: str, old: Any) -> list[FieldError]:
     errors = []
     properties = schema.get("properties") or {}
@@ -159,7 +166,8 @@ def _of_object(schema: JSON, value: JSON, path: str, old: Any) -> list[FieldErro
     for key, item in value.items():
         its = properties.get(key, additional)
         if isinstance(its, dict):
-            errors += validate(its, item, f"{path}.{key}" if path else key, before.get(key))
+            below = f"{path}.{key}" if path or key not in properties else key
+            errors += validate(its, item, below, before.get(key))
     return errors
 
 
@@ -204,8 +212,7 @@ def _of_combination(schema: JSON, value: Any, path: str, old: Any) -> list[Field
         tried = [validate(its, value, path, old) for its in any_of]
         if all(tried):
             errors.append(_nowhere(f'"{path}" must validate at least one schema (anyOf)'))
-            fewest = min(tried, key=len)
-            errors += fewest
+            errors += tried[0]
     if one_of:
         tried = [validate(its, value, path, old) for its in one_of]
         fitting = sum(not failed for failed in tried)
@@ -213,13 +220,13 @@ def _of_combination(schema: JSON, value: Any, path: str, old: Any) -> list[Field
             found = "Found none valid" if not fitting else f"Found {fitting} valid alternatives"
             errors.append(_nowhere(f'"{path}" must validate one and only one schema (oneOf). {found}'))
             if not fitting:
-                fewest = min(tried, key=len)
-                errors += fewest
+                errors += tried[0]
     if all_of:
-        failed_all = [error for its in all_of for error in validate(its, value, path, old)]
-        if failed_all:
-            errors.append(_nowhere(f'"{path}" must validate all the schemas (allOf)'))
-            errors += failed_all
+        tried = [validate(its, value, path, old) for its in all_of]
+        if any(tried):
+            none = ". None validated" if all(tried) else ""
+            errors.append(_nowhere(f'"{path}" must validate all the schemas (allOf){none}'))
+            errors += [error for failed in tried for error in failed]
     if schema.get("not") is not None and not validate(schema["not"], value, path, old):
         errors.append(_nowhere(f'"{path}" must not validate the schema (not)'))
     return errors

@@ -12,7 +12,6 @@ from typing import Any
 from ..status import FieldError
 from . import rules
 from . import schema as schemas
-from .list_types import duplicates
 from .reading import TYPE_META, prune
 from .rule_validation import validate_rules, validate_texts
 from .structural import junctions, validate_structural
@@ -258,23 +257,23 @@ def _validate_rules(schema: JSON, path: str) -> Errors:
 
 
 def _validate_defaults(schema: JSON, path: str) -> Errors:
-    """A default is a value that the schema allows."""
+    """A default is a value that the schema allows. (Below additionalProperties the real server does not look.)"""
     errors: Errors = []
     value = schema.get("default")
     if value is not None:
         at = f"{path}.default"
         if prune(schema, copy.deepcopy(value)):
             errors.append(FieldError.invalid(at, value, "must not have unknown fields"))
-        wrong = schemas.validate(schema, value, "") + duplicates(schema, value)
+        wrong = schemas.validate(schema, value, "")
         wrong = wrong or rules.check(schema, value, None, [])
         errors += [_moved(error, at) for error in wrong]
     for inner, at in _below(schema, path):
-        if not any(at.startswith(f"{path}.{key}") for key in ("allOf", "anyOf", "oneOf", "not")):
+        if at.startswith((f"{path}.properties[", f"{path}.items")):
             errors += _validate_defaults(inner, at)
     return errors
 
 
 def _moved(error: FieldError, path: str) -> FieldError:
     """An error in a value as one in the default that it is."""
-    inner = error.field.removeprefix("<nil>")
-    return replace(error, field=f"{path}.{inner}" if inner and not inner.startswith("[") else f"{path}{inner}")
+    inner = error.field.removeprefix("<nil>").removeprefix(".")
+    return replace(error, field=f"{path}.{inner}" if inner else path)

@@ -22,7 +22,7 @@ from ..resources import ResourceType
 from ..status import ApiError
 from ..store import Version
 from .create import admit_to_namespace, create
-from .ownership import entries_of, type_of
+from .ownership import entries_of, misfit_elsewhere, type_of
 from .update import copy_of, store_changed
 
 JSON = dict[str, Any]
@@ -70,12 +70,18 @@ def apply(
     served = to_served(resource, current.obj)
     live = copy_of(served, current)
     live["metadata"].pop("managedFields", None)
+    unlike = custom_misfit(resource.schema or {}, its, live, of_patch=False) if resource.custom else None
+    if unlike:
+        raise ApiError.unforeseen(f"failed to create typed live object ({_names(resource, live)}): {unlike}")
     entries = entries_of(api, resource, current)
     merged = merge(its, live, config)
     before = next((entry.fields for entry in entries if entry.same_writer(writer)), frozenset())
     others = [entry.fields for entry in entries if not entry.same_writer(writer)]
     kept = paths.prefixes(path for fields in [wanted, *others] for path in fields)
-    merged = without(its, merged, _let_go(before, wanted), kept)
+    there = paths.prefixes(fields_of(its, {key: merged[key] for key in merged if key not in ("kind", "apiVersion")}))
+    merged = without(its, merged, _let_go(before, wanted) & there, kept)
+    if unlike := misfit_elsewhere(api, resource, merged, entries):
+        raise ApiError.unforeseen(f"failed to convert new object: {unlike}")
     changes = compare(its, live, merged)  # as it was said: 1000m is not 1, null is not absent
     merged = typed.decode(resource, merged, applied=True)
     by_kubectl = options.field_manager == kubectl.MANAGER

@@ -72,7 +72,7 @@ def create(
         _check_version(metadata.get("resourceVersion") or "")
     if api.store.version(resource.storage, namespace, name) is not None:
         raise ApiError.already_exists(resource.qualified, name)
-    writer = NOBODY if ownership.owns_nothing(obj) else (options.field_manager, resource.api_version, ctx.now)
+    writer = NOBODY if ownership.owns_nothing(resource, obj) else (options.field_manager, resource.api_version, ctx.now)
     if sent is not None and writer != NOBODY:
         managed = ownership.after_create(api, stored_as, obj, writer, sent)
     if managed:

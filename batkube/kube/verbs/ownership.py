@@ -51,23 +51,35 @@ def of_only_writer(api: Api, resource: ResourceType, version: Version) -> list[J
         return []
 
 
-def _fits_versions(api: Api, resource: ResourceType, obj: JSON, entries: list[Entry]) -> bool:
-    """A custom resource has the form of each version that somebody owns fields in. Else the real server, which compares
-    objects in these versions, does not get to know who owns what.
+def unlike_schema(api: Api, resource: ResourceType, obj: JSON) -> bool:
+    """A custom resource as it is sent has values that its schema knows otherwise, if only in what is sent in vain: then
+    the real server does not get to know who owns what.
+    """
+    if not resource.custom:
+        return False
+    return custom_misfit(resource.schema or {}, type_of(api, resource), obj, of_patch=False) is not None
+
+
+def misfit_elsewhere(api: Api, resource: ResourceType, obj: JSON, entries: list[Entry]) -> str | None:
+    """Why a custom resource has not the form of another version that somebody owns fields in, None if it has. The real
+    server compares objects in these versions, and does not get to know who owns what.
     """
     strategy = api.strategy(resource)
     if not isinstance(strategy, CustomStrategy):
-        return True
+        return None
     names = {entry.api_version.rpartition("/")[2]: None for entry in entries}
     others = [name for name in names if name in strategy.versions and name != resource.version]
-    return not any(custom_misfit(strategy.versions[name].schema, strategy.type_of(name), obj) for name in others)
+    found = (custom_misfit(strategy.versions[name].schema, strategy.type_of(name), obj) for name in others)
+    return next(filter(None, found), None)
 
 
-def owns_nothing(obj: JSON) -> bool:
+def owns_nothing(resource: ResourceType, obj: JSON) -> bool:
     """Who makes the object says nothing of it but its name: then nobody owns anything until the first apply."""
-    return not (obj["metadata"].keys() - _NOBODYS) and not any(
-        value for key, value in obj.items() if key not in ("kind", "apiVersion", "metadata", "status")
-    )
+    left_out = ["kind", "apiVersion", "metadata"]
+    if not resource.custom or "status" in resource.subresources:
+        left_out.append("status")
+    said = (value for key, value in obj.items() if key not in left_out)
+    return not (obj["metadata"].keys() - _NOBODYS) and not any(resource.custom or value for value in said)
 
 
 _NOBODYS = frozenset(SYSTEM_FIELDS) - {"generateName"}
@@ -77,6 +89,8 @@ def after_create(api: Api, resource: ResourceType, obj: JSON, writer: Writer, se
     """The managedFields of a new object. `sent` is what the client sent: the rest are defaults, which it owns as well,
     or was set by admission and by the kind's rules.
     """
+    if unlike_schema(api, resource, sent):
+        return []
     try:
         return managers.write([_entry_of_all(api, resource, obj, writer, sent)])
     except DuplicateKey:
@@ -126,7 +140,7 @@ def after_write(
     `sent` is what the client itself put there: an empty list, or one empty entry, lets go of all ownership; what can be
     read is taken.
     """
-    if subresource is not None:
+    if subresource is not None and sent != []:
         sent = None
     if sent == [] or sent == [{}]:
         return None
@@ -141,7 +155,7 @@ def after_write(
     )
     if before is None:
         before = entries_of(api, resource, current)
-    if not _fits_versions(api, resource, new, before):
+    if misfit_elsewhere(api, resource, new, before):
         return None
     return managers.write(managers.after_update(before, writer, changes)) or None
 

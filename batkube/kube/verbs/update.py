@@ -112,6 +112,8 @@ def store_changed(
     without_duplicate_owners(metadata, warnings)
     _check_version(resource, name, metadata, current, strategy.unconditional_update)
     sent = metadata.get("managedFields")
+    if by_rules and managed is None and ownership.unlike_schema(api, stored_as, new):
+        sent = []
     keep_system_fields(metadata, old["metadata"])
     charged: list[JSON] = []
     if by_rules:
