@@ -138,7 +138,6 @@ def carry_out(api: Api, request: Request, subresource: str) -> Answer:
             admit_binding=admit_binding,
             user=request.user,
             access=api.authentication,
-            upgrades=request.upgrades,
             change=change,
         )
     )

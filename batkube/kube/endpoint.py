@@ -13,7 +13,6 @@ from collections.abc import Awaitable, Callable, MutableMapping, Sequence
 from typing import Any
 from urllib.parse import unquote
 
-from . import impersonation
 from .answers import Answer, answer_error, compressed
 from .api import Api
 from .bodies import MAX_BODY
@@ -139,7 +138,7 @@ class Endpoint:
         warnings: list[str] = []
         accept = content_type = user_agent = ""
         authorization = b""
-        gzip = acts_as_other = upgrades = False
+        gzip = False
         for name, value in headers:
             if name == b"accept":
                 accept = value.decode("latin-1")
@@ -151,15 +150,9 @@ class Endpoint:
                 gzip = b"gzip" in value and b"gzip" in map(bytes.strip, value.split(b","))
             elif name == b"authorization":
                 authorization = value
-            elif name == b"upgrade":
-                upgrades = True
-            elif name.startswith(impersonation.PREFIX):
-                acts_as_other = True
         query = Query(raw_query.decode("latin-1")) if raw_query else NO_QUERY
         try:
             user = self.api.authentication.user(method, raw_path, authorization, certified)
-            if acts_as_other:
-                user = impersonation.impersonated(headers)
             parts = split_path(raw_path)
             target = target_of(self.api.registry, parts)
             if target is None:
@@ -168,7 +161,7 @@ class Endpoint:
                 return self._document(parts, method, accept, query)
             if len(body) > MAX_BODY:
                 raise ApiError.request_too_large(MAX_BODY)
-            request = Request(method, target, query, accept, content_type, body, user_agent, user, warnings, upgrades)
+            request = Request(method, target, query, accept, content_type, body, user_agent, user, warnings)
             self.requests[verb_of(request), target.resource.storage] += 1
             result = handle(self.api, request)
             if gzip and method == "GET" and isinstance(result, Answer):

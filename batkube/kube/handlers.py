@@ -15,7 +15,7 @@ from .api import Api
 from .forms import ListMeta
 from .negotiation import Accepted, stream_type
 from .options import DeleteOptions, check_timeout
-from .request import Request, form_of
+from .request import Request, form_of, verb_of
 from .resources import ResourceType
 from .routes import Target
 from .status import ApiError, success
@@ -53,6 +53,8 @@ def handle(api: Api, request: Request) -> Result:
         request.warnings.append(deprecation)
     if "timeout" in request.query and not request.query.flag("watch"):
         check_timeout(request.query)
+    if target.resource.custom and target.subresource and (verb := verb_of(request)) not in _verbs_of(target):
+        raise ApiError.method_not_supported(target.resource.qualified, verb)
     if target.subresource and not _is_part(api, target):
         return carry_out(api, request, target.subresource)
     if (target.resource.storage, "") in api.actions:

@@ -208,6 +208,12 @@ class ApiError(Exception):
         return cls(405, "MethodNotAllowed", "the server does not allow this method on the requested resource", {})
 
     @classmethod
+    def method_not_supported(cls, resource: str, verb: str) -> ApiError:
+        """The same of a subresource of a custom resource."""
+        message = f"{verb} is not supported on resources of kind {quote(resource)}"
+        return cls(405, "MethodNotAllowed", message, details_of(resource, ""))
+
+    @classmethod
     def not_acceptable(cls, accepted: Sequence[str]) -> ApiError:
         message = "only the following media types are accepted: " + ", ".join(accepted)
         return cls(406, "NotAcceptable", message)

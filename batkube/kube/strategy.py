@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Protocol
 
 from . import admission, metadata
@@ -111,9 +110,6 @@ class Strategy:
     counts_generation: bool = True
     # Metadata that a write to `/status` leaves as it was: most kinds name none.
     kept_by_status: tuple[str, ...] = ()
-    # Subresources that are parts of the object, beside its status, and what belongs to each ("*": any element): who
-    # applies anything else there does not own it (`GetResetFieldsFilter`).
-    parts: Mapping[str, tuple[tuple[str, ...], ...]] = MappingProxyType({})
     # Paths (`spec.priority`) of what admission or the kind's rules fill in: nobody owns it who did not send it.
     set_by_admission: frozenset[str] = frozenset()
     # What defines the kind is being deleted: no object of it is made any more.
@@ -274,7 +270,6 @@ class ActionRequest:
     admit_binding: Callable[[JSON, str], None]
     user: User  # who asks
     access: Access
-    upgrades: bool = False  # asks for another protocol on its connection
     # The body of a patch, applied to the action's own object (a Scale).
     change: Callable[[JSON], JSON] | None = None
 

@@ -183,8 +183,6 @@ def empty(type_name: str) -> JSON:
                 result[its.name] = empty(its.type)
             elif its.type in _ZEROS and (not its.omit_empty or its.type in _STRUCT_LIKE):
                 result[its.name] = _ZEROS[its.type]
-            elif its.type in _TIMES and not its.omit_zero:
-                result[its.name] = None
     return result
 
 
@@ -242,8 +240,6 @@ def _readers(type_name: str) -> list[_Reader]:
         zero: Callable[[], Any] | None = None
         if its.shape and not its.omit_empty:
             zero = _constant(None)  # a nil slice or map
-        elif its.name == "apiGroup" and its.pointer and not its.omit_empty:
-            zero = _constant(None)  # of a reference; other pointers like it are given their defaults where absent
         elif not its.pointer and not its.shape:
             if is_struct:
                 zero = _zero_struct(its.type)

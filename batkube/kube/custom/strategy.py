@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ..apply.types import Type, custom
@@ -98,7 +98,9 @@ class CustomStrategy(Strategy):
         version = self.versions[ctx.resource.version]
         schema = version.schema
         errors = validate_changed(new["metadata"], old["metadata"], generic=True)  # once more, as the real server does
-        errors += schemas.validate(schema, new, "", old)
+        errors += (
+            _wrong_status(schema, new, old) if ctx.subresource == "status" else schemas.validate(schema, new, "", old)
+        )
         errors += validate_replicas(new, version.scale, ctx.subresource) + validate_embedded(schema, new)
         errors += [] if duplicates(schema, old) else duplicates(schema, new)
         errors += rules.check(schema, new, old, errors)
@@ -135,6 +137,21 @@ class CustomStrategy(Strategy):
         _whole_numbers(obj)
         prune(version.schema, obj, root=True)
         default(version.schema, obj)
+
+
+def _wrong_status(schema: JSON, new: JSON, old: JSON) -> list[FieldError]:
+    """Of a status that is written the status alone is looked at, and texts tell of places within it."""
+    its = (schema.get("properties") or {}).get("status")
+    if its is None or "status" not in new:
+        return []
+    errors = schemas.validate(its, new["status"], "", old.get("status"))
+    return [replace(error, field=_within_status(error.field)) for error in errors]
+
+
+def _within_status(field: str) -> str:
+    if field in ("", "<nil>"):
+        return "status"
+    return f"status{field}" if field.startswith("[") else f"status.{field}"
 
 
 def _warn_of_finalizers(obj: JSON, before: JSON, ctx: Context) -> None:

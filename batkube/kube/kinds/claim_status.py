@@ -71,7 +71,7 @@ def validate_status(claim: JSON, old: JSON, names: Names, ctx: Context) -> Error
         errors.append(FieldError.forbidden("status.reservedFor", why))
     if allocation is not None:
         if old.get("allocation") is not None:
-            errors += immutable("status.allocation", allocation, old["allocation"])
+            errors += immutable("status.allocation", allocation, old["allocation"], of="resource/v1.AllocationResult")
         else:
             errors += _validate_allocation(allocation, names)
     return errors + _validate_admin(allocation, old.get("allocation"), ctx)
@@ -98,7 +98,7 @@ def _validate_consumer(consumer: JSON, path: str) -> Errors:
 def _validate_device(device: JSON, path: str, allocated: set[tuple[str, ...]]) -> Errors:
     errors = _validate_place(device, path)
     if _device(device) not in allocated:
-        shown = "/".join(_device(device)[:3])
+        shown = dict(zip(("Driver", "Pool", "Device", "ShareID"), _device(device), strict=True))
         errors.append(FieldError.invalid(path, shown, "must be an allocated device in the claim"))
     conditions = device.get("conditions") or []
     if len(conditions) > _MAX_CONDITIONS:

@@ -34,6 +34,12 @@ _IDENTIFIER_WRONG = (
     "or '_' (e.g. 'my_name',  or 'MY_NAME',  or 'MyName', regex used for validation is '[A-Za-z_][A-Za-z0-9_]*')"
 )
 _UID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.ASCII)
+# What can be read as one (`Validate` of github.com/google/uuid), but is not how it is to be written.
+_UID_LENGTHS = (32, 36, 38, 45)
+_UID_FORMS = re.compile(
+    r"(urn:uuid:)?[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|[0-9a-f]{32}|\{[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\}",
+    re.ASCII | re.IGNORECASE,
+)
 _UID_WRONG = (
     "uid must be in RFC 4122 normalized form, `xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx` with lowercase hexadecimal "
     "characters"
@@ -168,7 +174,10 @@ def validate_share_id(uid: str | None, path: str) -> Errors:
     """The uid of a share of a device, if it has one."""
     if uid is None or _UID.fullmatch(uid):
         return []
-    return [FieldError.invalid(path, uid, _UID_WRONG)]
+    if len(uid) not in _UID_LENGTHS:
+        return [FieldError.invalid(path, uid, f"error validating uid: invalid UUID length: {len(uid)}")]
+    readable = _UID_FORMS.fullmatch(uid) is not None
+    return [FieldError.invalid(path, uid, _UID_WRONG if readable else "error validating uid: invalid UUID format")]
 
 
 def validate_effect(effect: str, path: str) -> Errors:

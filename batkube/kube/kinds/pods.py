@@ -5,7 +5,6 @@ The single rules are in modules of their own: defaults, validation, what updates
 
 from __future__ import annotations
 
-from types import MappingProxyType
 from typing import Any
 
 from .. import metadata
@@ -53,16 +52,6 @@ class Pods(Strategy):
     )
     answers_deleted_object = True
     kept_by_status = ("ownerReferences", "deletionTimestamp")
-    parts = MappingProxyType(
-        {
-            "ephemeralcontainers": (("spec", "ephemeralContainers"),),
-            "resize": tuple(
-                ("spec", containers, "*", field)
-                for containers in ("containers", "initContainers")
-                for field in ("resources", "resizePolicy")
-            ),
-        }
-    )
 
     def prepare_create(self, obj: JSON, ctx: Context) -> None:
         spec = obj.setdefault("spec", {})

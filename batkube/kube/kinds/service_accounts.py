@@ -17,7 +17,7 @@ import orjson
 
 from ..status import ApiError, FieldError, quote
 from ..strategy import ActionRequest, Answer, Context, Reader, Strategy
-from ..users import AUTHENTICATED, User, service_account_groups
+from ..users import AUTHENTICATED, User
 
 JSON = dict[str, Any]
 
@@ -174,4 +174,5 @@ def read_token(token: bytes, store: Reader, key: bytes, now: float) -> User | No
             return None
     except (IndexError, KeyError, TypeError, ValueError):
         return None
-    return User(claims["sub"], (*service_account_groups(namespace), AUTHENTICATED), uid)
+    groups = ("system:serviceaccounts", f"system:serviceaccounts:{namespace}", AUTHENTICATED)
+    return User(claims["sub"], groups, uid)

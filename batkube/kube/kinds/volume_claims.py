@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import math
 from typing import Any
 
 from ..internal_json import differences
@@ -41,7 +42,6 @@ class VolumeClaims(Strategy):
     answers_deleted_object = True
     revalidates_metadata = True
     counts_generation = False
-    set_by_admission = frozenset(("spec.dataSource", "spec.dataSourceRef", "spec.storageClassName"))
 
     def prepare_create(self, obj: JSON, ctx: Context) -> None:
         obj["status"] = {"phase": "Pending"}
@@ -66,9 +66,7 @@ class VolumeClaims(Strategy):
         errors = super().validate_update(new, old, ctx)
         if ctx.subresource == "status":
             return errors + _validate_status(new["status"])
-        grouped = any(
-            (old["spec"].get(field) or {}).get("apiGroup") is not None for field in ("dataSource", "dataSourceRef")
-        )
+        grouped = any("apiGroup" in (old["spec"].get(field) or {}) for field in ("dataSource", "dataSourceRef"))
         errors += validate_claim_spec(new["spec"], "spec", any_group=grouped) + _validate_change(new, old)
         if not errors and ctx.admits("PersistentVolumeClaimResize"):
             _check_growth(new, old, ctx)
@@ -118,7 +116,7 @@ def claim_warnings(spec: JSON, path: str) -> list[str]:
 def _validate_status(status: JSON) -> Errors:
     errors: Errors = []
     for name, quantity in (status.get("capacity") or {}).items():
-        errors += resource_lists.validate_value(name, quantity, f"status.capacity[{name}]")
+        errors += _validate_amount(quantity, f"status.capacity[{name}]")
     path = "status.allocatedResourceStatuses"
     for name, state in (status.get("allocatedResourceStatuses") or {}).items():
         errors += _validate_resource(name, path)
@@ -126,8 +124,21 @@ def _validate_status(status: JSON) -> Errors:
             errors.append(FieldError.not_supported(path, name, _RESIZE_STATES))
     path = "status.allocatedResources"
     for name, quantity in (status.get("allocatedResources") or {}).items():
-        errors += _validate_resource(name, path) or resource_lists.validate_value(name, quantity, f"{path}[{name}]")
+        where = f"{path}[{name}]"
+        errors += (
+            _validate_resource(name, path)
+            or _validate_amount(quantity, where)
+            or resource_lists.validate_value("storage", quantity, where)
+        )
     return errors
+
+
+def _validate_amount(quantity: str, path: str) -> Errors:
+    """No amount is below zero; one that is counts in whole pieces (`validateBasicResource`)."""
+    amount = Quantity.parse(quantity).value
+    if amount >= 0:
+        return []
+    return [FieldError.invalid(path, math.floor(amount), "must be a valid resource quantity")]
 
 
 def _validate_resource(name: str, path: str) -> Errors:

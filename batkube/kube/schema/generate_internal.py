@@ -18,7 +18,7 @@ _FIELD = re.compile(r"^\t(?:\w+\.)?([A-Z]\w*(?:, [A-Z]\w*)*)(?=\s)", re.MULTILIN
 # Those that errors print, and all that are in them.
 _ROOTS = {
     "core": ("PodSpec", "EphemeralContainer", "PersistentVolumeSpec", "PersistentVolumeClaimSpec", "ObjectReference"),
-    "resource": ("ResourceClaimSpec", "ResourceClaimTemplateSpec"),
+    "resource": ("ResourceClaimSpec", "ResourceClaimTemplateSpec", "AllocationResult"),
 }
 
 

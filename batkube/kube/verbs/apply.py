@@ -159,19 +159,18 @@ def _names(resource: ResourceType, config: JSON) -> str:
 
 
 def _is_taken(path: Path, api: Api, resource: ResourceType, subresource: str | None) -> bool:
-    """The resource, or its subresource, takes what is applied there (`GetResetFields`)."""
-    names = [element.removeprefix("f:") for element in path]
-    strategy = api.strategy(resource)
+    """The resource, or its status, takes what is applied there (`GetResetFields`)."""
+    names = [element.removeprefix("f:") for element in path[:2]]
     if subresource is None:
         return names[0] != "status" or "status" not in resource.subresources
-    if subresource in strategy.parts:
-        return any(
-            all(wanted in ("*", name) for wanted, name in zip(part, names, strict=False)) and len(names) >= len(part)
-            for part in strategy.parts[subresource]
-        )
-    if names[0] == "metadata":
-        return not any(names[1:2] == [kept] for kept in strategy.kept_by_status)
+    if subresource not in _OF_STATUS:
+        return True
+    if names[0] == "metadata" and not resource.custom:
+        return not any(names[1:] == [kept] for kept in api.strategy(resource).kept_by_status)
     return names[0] == "status"
+
+
+_OF_STATUS = ("status", "approval")
 
 
 def _only_own_part(config: JSON, resource: ResourceType, subresource: str | None) -> None:
