@@ -17,6 +17,7 @@ from .strategy import ActionRequest
 from .verbs import ownership
 from .verbs.apply import check_applied
 from .verbs.delete import delete
+from .verbs.list import check_version
 from .verbs.patch import APPLY_PATCH, Patch, apply_patch, patch_type, unfit_patch
 from .verbs.update import modify
 
@@ -50,6 +51,8 @@ def carry_out(api: Api, request: Request, subresource: str) -> Answer:
         check_name(metadata, target.name)
         return part
 
+    if verb == "get" and subresource == "scale":
+        check_version(api, resource, request.query)
     applied: JSON | None = None  # to a scale: no other action takes one
     if request.method == "PATCH":
         type_of_patch = patch_type(request.content_type, resource)

@@ -86,8 +86,12 @@ def answer_bytes(code: int, data: bytes, accepted: Accepted, warnings: Sequence[
         elif accepted.pretty:
             answer.body = json.dumps(orjson.loads(data), indent=2, ensure_ascii=False).encode()
     for warning in dict.fromkeys(warnings):  # each is said once
-        answer.headers.append((b"warning", f"299 - {quote(warning)}".encode()))
+        answer.headers.append(warning_header(warning))
     return answer
+
+
+def warning_header(text: str) -> tuple[bytes, bytes]:
+    return b"warning", f"299 - {quote(text)}".encode()
 
 
 def compressed(answer: Answer) -> Answer:

@@ -13,15 +13,15 @@ from collections.abc import Awaitable, Callable, MutableMapping, Sequence
 from typing import Any
 from urllib.parse import unquote
 
-from .answers import Answer, answer_error, compressed
+from .answers import Answer, answer_error, compressed, warning_header
 from .api import Api
 from .bodies import MAX_BODY
 from .deadlines import Deadline, Deadlines
 from .handlers import Stream, handle
 from .negotiation import PLAIN, Accepted, negotiate
-from .options import NO_QUERY, Query, decodable
+from .options import NO_QUERY, Query, check_timeout, decodable
 from .request import Request, verb_of
-from .routes import target_of
+from .routes import runs_long, target_of
 from .status import ApiError, TextError
 from .users import User
 from .watch import Watcher
@@ -152,8 +152,10 @@ class Endpoint:
                 authorization = value
         query = Query(raw_query.decode("latin-1")) if raw_query else NO_QUERY
         try:
-            user = self.api.authentication.user(method, raw_path, authorization, certified)
             parts = split_path(raw_path)
+            if "timeout" in query and not runs_long(parts, method, query.flag("watch")):
+                check_timeout(query)
+            user = self.api.authentication.user(method, raw_path, authorization, certified)
             target = target_of(self.api.registry, parts)
             if target is None:
                 if parts[0] == "openapi" and raw_path.endswith(b"/"):
@@ -206,6 +208,8 @@ class Endpoint:
         gone.add_done_callback(lambda _: watcher.finish())
         try:
             headers = [(b"content-type", stream.content_type), (b"cache-control", b"no-cache, private")]
+            if stream.warning:
+                headers.append(warning_header(stream.warning))
             await send({"type": "http.response.start", "status": 200, "headers": headers})
             while not gone.done():
                 batch = watcher.next_batch()

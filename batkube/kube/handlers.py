@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import orjson
@@ -14,16 +14,16 @@ from .answers import Answer, answer_bytes, answer_object
 from .api import Api
 from .forms import ListMeta
 from .negotiation import Accepted, stream_type
-from .options import DeleteOptions, check_timeout
+from .options import DeleteOptions
 from .request import Request, form_of, verb_of
 from .resources import ResourceType
 from .routes import Target
-from .status import ApiError, success
+from .status import ApiError, Unrouted, success
 from .store import Version
 from .verbs import ownership
 from .verbs.create import create
 from .verbs.delete import delete, delete_collection
-from .verbs.list import ListOptions, list_page, parse_version
+from .verbs.list import ListOptions, check_version, list_page
 from .verbs.patch import APPLY_PATCH, Patch, patch, patch_type
 from .verbs.update import update
 from .verbs.watch import watch
@@ -39,6 +39,7 @@ class Stream:
     watcher: Watcher
     timeout_seconds: int | None
     content_type: bytes
+    warning: str = ""
 
 
 Result = Answer | Stream
@@ -47,12 +48,24 @@ Handler = Callable[[Api, Request], Result]
 
 def handle(api: Api, request: Request) -> Result:
     """Carry out a request. Raises ApiError or TextError where it is refused."""
+    resource = request.target.resource
+    deprecation = api.strategy(resource).deprecation(resource.version)
+    if not deprecation:
+        return _handle(api, request)
+    request.warnings.append(deprecation)
+    try:
+        result = _handle(api, request)
+    except Unrouted:
+        if not resource.custom:  # whose handlers see to methods and media types themselves
+            request.warnings.clear()
+        raise
+    return replace(result, warning=deprecation) if isinstance(result, Stream) else result
+
+
+def _handle(api: Api, request: Request) -> Result:
     target = request.target
-    deprecation = api.strategy(target.resource).deprecation(target.resource.version)
-    if deprecation:
-        request.warnings.append(deprecation)
-    if "timeout" in request.query and not request.query.flag("watch"):
-        check_timeout(request.query)
+    if target.watch and request.method != "GET":
+        raise ApiError.method_not_allowed()
     if target.resource.custom and target.subresource and (verb := verb_of(request)) not in _verbs_of(target):
         raise ApiError.method_not_supported(target.resource.qualified, verb)
     if target.subresource and not _is_part(api, target):
@@ -122,9 +135,7 @@ def _get(api: Api, request: Request) -> Result:
         return _watch(api, request)
     if request.query.flag("export"):
         raise ApiError.bad_request("the export parameter, deprecated since v1.14, is no longer supported")
-    asked = parse_version(request.query.get("resourceVersion", ""), of_list=False)
-    if asked is not None and asked > api.store.revision:
-        raise ApiError.too_large_version(asked, api.store.revision)
+    check_version(api, target.resource, request.query)
     return _sent(api, request, 200, api.stored(target.resource, target.namespace, target.name))
 
 
@@ -134,9 +145,9 @@ def _list(api: Api, request: Request) -> Result:
         return _watch(api, request)
     accepted = request.accepted()
     options = ListOptions.of(api, target.resource, target.namespace, request.query)
+    page = list_page(api, target.resource, options)
     if accepted.form == "PartialObjectMetadata":
         raise _unlike(accepted, f"is a list (*{_go_type(target.resource)}List)")
-    page = list_page(api, target.resource, options)
     form = form_of(api, target.resource, accepted, request.query)
     data = form.many(page.versions, ListMeta(page.revision, page.continue_token, page.remaining))
     return answer_bytes(200, data, accepted, request.warnings)
@@ -144,10 +155,11 @@ def _list(api: Api, request: Request) -> Result:
 
 def _watch(api: Api, request: Request) -> Stream:
     target = request.target
-    accepted = request.accepted(stream=True)
-    options = ListOptions.of(api, target.resource, target.namespace, request.query, watch=True)
+    request.accepted()
+    options = ListOptions.of(api, target.resource, target.namespace, request.query)
     if target.name:
         options = options.of_object(target.name)
+    accepted = request.accepted(stream=True)
     form = form_of(api, target.resource, accepted, request.query)
     watcher = watch(api, target.resource, options, form)
     return Stream(watcher, options.timeout_seconds, stream_type(accepted))
@@ -182,8 +194,8 @@ def _update(api: Api, request: Request) -> Answer:
 
 def _patch(api: Api, request: Request) -> Answer:
     target = request.target
-    request.accepted()
     kind = patch_type(request.content_type, target.resource)
+    request.accepted()
     options = request.write_options("PatchOptions", kind == APPLY_PATCH)
     change = Patch.of(request.body, kind, options.field_validation, request.warnings)
     version, created = patch(
@@ -199,10 +211,18 @@ def _patch(api: Api, request: Request) -> Answer:
     return _sent(api, request, 201 if created else 200, version)
 
 
+def _delete_options(api: Api, request: Request) -> DeleteOptions:
+    options = DeleteOptions.of(bodies.decode_delete_options(request.body, request.content_type), request.query)
+    warning = api.strategy(request.target.resource).orphan_warning
+    if warning and not options.propagation:
+        request.warnings.append(warning)
+    return options
+
+
 def _delete(api: Api, request: Request) -> Answer:
     target = request.target
     request.accepted()
-    options = DeleteOptions.of(bodies.decode_delete_options(request.body, request.content_type), request.query)
+    options = _delete_options(api, request)
     version, gone = delete(api, target.resource, target.namespace, target.name, options, request.warnings)
     if not gone or api.strategy(target.resource).answers_deleted_object:
         return _sent(api, request, 200, version)
@@ -217,8 +237,8 @@ def _delete(api: Api, request: Request) -> Answer:
 def _delete_collection(api: Api, request: Request) -> Answer:
     target = request.target
     accepted = request.accepted()
-    how = DeleteOptions.of(bodies.decode_delete_options(request.body, request.content_type), request.query)
     options = ListOptions.of(api, target.resource, target.namespace, request.query)
+    how = _delete_options(api, request)
     page = delete_collection(api, target.resource, options, how)
     form = form_of(api, target.resource, accepted, request.query)
     data = form.many(page.versions, ListMeta(page.revision, page.continue_token, page.remaining))

@@ -9,12 +9,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import lru_cache
 
-from .status import ApiError
+from .status import ApiError, Unrouted
 
 JSON_TYPE = "application/json"
 YAML_TYPE = "application/yaml"
 PROTOBUF_TYPE = "application/vnd.kubernetes.protobuf"
 SERVED = (JSON_TYPE, YAML_TYPE, PROTOBUF_TYPE)
+STREAMED = tuple(f"{media_type};stream=watch" for media_type in (JSON_TYPE, PROTOBUF_TYPE))
 
 META_GROUP = "meta.k8s.io"
 FORMS = ("Table", "PartialObjectMetadata", "PartialObjectMetadataList")
@@ -70,12 +71,18 @@ def parse_accept(header: str) -> tuple[Clause, ...]:
 
 @lru_cache(maxsize=256)
 def negotiate(
-    header: str, stream: bool = False, custom: bool = False, tables: bool = True, forms: tuple[str, ...] = FORMS
+    header: str,
+    stream: bool = False,
+    custom: bool = False,
+    tables: bool = True,
+    forms: tuple[str, ...] = FORMS,
+    lists: bool = False,
 ) -> Accepted:
     """How to answer a request for objects with this Accept header. 406 where it allows nothing that is served.
 
     Custom resources have no protobuf form, only their metadata have: a client that takes nothing else is refused.
     So is one that takes `tables` alone of what has none. `forms` are the others that there are of what is asked for.
+    What `lists` can stream as well, and says so where it refuses.
     """
     if not header:
         return PLAIN
@@ -99,10 +106,10 @@ def negotiate(
         pretty = clause.param("pretty") == "1"
         return Accepted(clause.media_type == YAML_TYPE, form, version, pretty, protobuf)
     if known:
-        raise ApiError.not_acceptable(SERVED)
-    offered = [*SERVED, *(f"{kind};stream=watch" for kind in (JSON_TYPE, PROTOBUF_TYPE) if stream)]
+        raise ApiError.not_acceptable(STREAMED if stream else SERVED)
+    offered = [*SERVED, *(STREAMED if lists else ())]
     message = "406: Not Acceptable\n\nAvailable representations: " + ", ".join(offered)
-    raise ApiError(406, "NotAcceptable", message, {})
+    raise Unrouted(406, "NotAcceptable", message, {})
 
 
 def stream_type(accepted: Accepted) -> bytes:

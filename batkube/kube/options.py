@@ -60,7 +60,7 @@ class Query(Mapping[str, str]):
 
 NO_QUERY = Query()
 
-_DURATION = re.compile(r"[-+]?(0|((\d+\.?\d*|\.\d+)(ns|us|µs|μs|ms|s|m|h))+)", re.ASCII)
+_DURATION_UNITS = ("ns", "us", "µs", "μs", "ms", "s", "m", "h")
 
 
 def check_timeout(query: Query) -> None:
@@ -68,9 +68,30 @@ def check_timeout(query: Query) -> None:
     long enough here for more.
     """
     given = query.get("timeout", "")
-    if given and not _DURATION.fullmatch(given):
-        why = f"time: invalid duration {quote(given)}"
-        raise ApiError.bad_request(f"invalid timeout specified in the request URL - {why}")
+    if given and (why := _no_duration(given)):
+        raise ApiError.bad_request(f"invalid timeout specified in the request URL - time: {why}")
+
+
+def _no_duration(text: str) -> str:
+    """What is wrong with a duration, in the words of Go's `time.ParseDuration`; "" where nothing is."""
+    rest = text[1:] if text[0] in "+-" else text
+    if rest == "0":
+        return ""
+    if not rest:
+        return f"invalid duration {quote(text)}"
+    while rest:
+        number = re.match(r"\d+\.?\d*|\.\d+", rest, re.ASCII)
+        if number is None:
+            return f"invalid duration {quote(text)}"
+        rest = rest[number.end() :]
+        unit = re.match(r"[^.0-9]*", rest)
+        assert unit is not None
+        if not unit[0]:
+            return f"missing unit in duration {quote(text)}"
+        if unit[0] not in _DURATION_UNITS:
+            return f"unknown unit {quote(unit[0])} in duration {quote(text)}"
+        rest = rest[unit.end() :]
+    return ""
 
 
 def decodable(text: str) -> bool:
@@ -158,6 +179,7 @@ class DeleteOptions:
             body["gracePeriodSeconds"] = query.integer("gracePeriodSeconds")
             if "orphanDependents" in query:
                 body["orphanDependents"] = query.flag("orphanDependents")
+            body["preconditions"] = {name: query[name] for name in ("uid", "resourceVersion") if query.get(name)}
         return cls._checked(body)
 
     @classmethod

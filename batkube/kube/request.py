@@ -19,6 +19,12 @@ from .users import ADMIN, User
 JSON = dict[str, Any]
 
 _WITH_TABLES = ("", "status", "scale")  # of subresources; what only acts has none
+_NO_STATUS_TABLES = (
+    "customresourcedefinitions.apiextensions.k8s.io",
+    "devicetaintrules.resource.k8s.io",
+    "podgroups.scheduling.k8s.io",
+    "resourceclaims.resource.k8s.io",
+)
 
 
 @dataclass(slots=True)
@@ -46,7 +52,10 @@ class Request:
     def accepted(self, stream: bool = False) -> Accepted:
         resource, subresource = self.target.resource, self.target.subresource
         tables = resource.storable and subresource in _WITH_TABLES
-        accepted = negotiate(self.accept, stream, resource.custom, tables)
+        if subresource == "status" and resource.storage in _NO_STATUS_TABLES:
+            tables = False
+        lists = self.method == "GET" and (not self.target.name or self.target.watch)
+        accepted = negotiate(self.accept, stream, resource.custom, tables, lists=lists)
         if self.query and "pretty" in self.query:
             return replace(accepted, pretty=self.query.flag("pretty"))
         return accepted

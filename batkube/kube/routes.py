@@ -61,6 +61,23 @@ def target_of(registry: Registry, parts: list[str]) -> Target | None:
     return Target(resource, namespace, name, subresource, tuple(rest[3:]), all_namespaces, watch)
 
 
+_LONG_SUBRESOURCES = ("attach", "exec", "log", "portforward", "proxy")
+
+
+def runs_long(parts: list[str], method: str, watch: bool) -> bool:
+    """A watch (`watch`: its query says so), or what may stream: such a request has no time limit
+    (`BasicLongRunningRequestCheck`).
+    """
+    rest = parts[2:] if parts[0] == "api" else parts[3:] if parts[0] == "apis" else []
+    if rest[:1] == ["watch"]:
+        return True
+    if rest[:1] == ["namespaces"] and len(rest) > 2:
+        rest = rest[2:]
+    if len(rest) == 1:
+        return method == "GET" and watch
+    return len(rest) > 2 and rest[2] in _LONG_SUBRESOURCES
+
+
 def _namespace_subresource(group: str, rest: list[str]) -> bool:
     """`namespaces/x/status` and `namespaces/x/finalize` are about the namespace itself."""
     return group == "" and len(rest) == 3 and rest[2] in ("status", "finalize")

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
-from .names import qualified_name
+from .names import label_value, qualified_name
 from .status import ApiError, quote
 
 _NAME = re.compile(r"([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)")
@@ -119,7 +119,7 @@ def _requirement(tokens: list[str], position: int) -> tuple[Requirement, int]:
     if absent:
         position += 1
     key = tokens[position] if position < len(tokens) else ""
-    if key and not absent and (key in "=()<>" or key in ("==", "!=")):
+    if key and not absent and (key in "=(),<>" or key in ("==", "!=")):
         raise ApiError.bad_request(f"found '{key}', expected: !, identifier, or 'end of string'")
     if not key or key in "=!,()<>" or key in ("==", "!="):
         raise _refused(f"found '{key}', expected: identifier")
@@ -187,14 +187,9 @@ def _check_key(key: str) -> None:
 
 
 def _check_value(key: str, value: str) -> None:
-    if value and not (len(value) <= 63 and _NAME.fullmatch(value)):
-        what = (
-            "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must "
-            "start and end with an alphanumeric character (e.g. 'MyValue',  or 'my_value',  or '12345', regex used for "
-            "validation is '(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')"
-        )
+    if found := label_value(value):
         where = f"values[0][{key}]: Invalid value: {quote(value)}"
-        raise ApiError.bad_request(f"unable to parse requirement: {where}: {what}")
+        raise ApiError.bad_request(f"unable to parse requirement: {where}: {'; '.join(found)}")
 
 
 @lru_cache(maxsize=1024)
@@ -209,7 +204,9 @@ def parse_field_selector(text: str) -> FieldSelector:
         found = re.match(r"((?:[^=!\\]|\\.|!(?!=))*)(!=|==|=)(.*)", part, re.DOTALL)
         if found is None:
             raise ApiError.bad_request(f"invalid selector: '{text}'; can't understand '{part}'")
-        terms.append(FieldTerm(found[1], _unescape(found[3]), found[2] != "!="))
+        term = FieldTerm(found[1], _unescape(found[3]), found[2] != "!=")
+        if term.field or term.value:  # nothing of nothing is no condition
+            terms.append(term)
     return FieldSelector(tuple(terms))
 
 

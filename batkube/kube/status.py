@@ -203,9 +203,10 @@ class ApiError(Exception):
         return cls(404, "NotFound", "the server could not find the requested resource", {})
 
     @classmethod
-    def method_not_allowed(cls) -> ApiError:
+    def method_not_allowed(cls) -> Unrouted:
         """A method that a known resource does not offer."""
-        return cls(405, "MethodNotAllowed", "the server does not allow this method on the requested resource", {})
+        why = "the server does not allow this method on the requested resource"
+        return Unrouted(405, "MethodNotAllowed", why, {})
 
     @classmethod
     def method_not_supported(cls, resource: str, verb: str) -> ApiError:
@@ -300,14 +301,19 @@ class ApiError(Exception):
         return cls(500, "InternalError", f"Internal error occurred: {message}", details)
 
     @classmethod
-    def too_large_version(cls, asked: int, current: int) -> ApiError:
-        """504: a version that does not exist yet."""
-        details = {
-            "causes": [{"reason": "ResourceVersionTooLarge", "message": "Too large resource version"}],
-            "retryAfterSeconds": 1,
-        }
+    def too_large_version(cls, asked: int, current: int, cached: bool = True) -> ApiError:
+        """504: a version that does not exist yet. The real server's cache, where the kind has one, waits for it a while
+        and wants to be asked again.
+        """
+        details: JSON = {"causes": [{"reason": "ResourceVersionTooLarge", "message": "Too large resource version"}]}
         message = f"Timeout: Too large resource version: {asked}, current: {current}"
-        return cls(504, "Timeout", message, details, {"Retry-After": "1"})
+        if not cached:
+            return cls(504, "Timeout", message, details)
+        return cls(504, "Timeout", message, details | {"retryAfterSeconds": 1}, {"Retry-After": "1"})
+
+
+class Unrouted(ApiError):
+    """A request that no handler of its resource takes: its method, or a media type, is none of theirs."""
 
 
 def details_of(resource: str, name: str) -> JSON:

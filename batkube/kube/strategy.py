@@ -117,6 +117,7 @@ class Strategy:
     # Dependents are orphaned where the client asks for nothing (jobs, replication controllers).
     orphans_by_default: bool = False
     # What a client is warned of that leaves it at that.
+    cached: bool = True  # the real server has a watch cache of the kind
     orphan_warning: str = ""
 
     def prepare_create(self, obj: JSON, ctx: Context) -> None:

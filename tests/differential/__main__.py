@@ -15,6 +15,7 @@ from .asking import Request, ask, client, difference
 from .mutations import Schemas
 from .objects import Base, read_objects
 from .questions import changes, creations
+from .reads import reads
 from .subresources import itself, read_writes, variations
 
 AT_ONCE = 8  # requests
@@ -26,6 +27,7 @@ def main() -> int:
     parser.add_argument("--kind", action="append", help="of the objects that are changed; default: all")
     parser.add_argument("--count", type=int, default=40, help="mutations, and patches, of each object (%(default)s)")
     parser.add_argument("--subresources", action="store_true", help="nothing but writes to subresources")
+    parser.add_argument("--reads", action="store_true", help="nothing but requests that change nothing")
     parser.add_argument("--texts", action="store_true", help="compare texts as well")
     parser.add_argument("--seed", type=int, default=1, help="which ones (%(default)s)")
     options = parser.parse_args()
@@ -42,7 +44,8 @@ def main() -> int:
 
 async def _compare(bases: list[Base], options: argparse.Namespace, real: Server, ours: Server) -> tuple[int, int]:
     asked = different = 0
-    count, seed, only_subresources = options.count, options.seed, options.subresources
+    count, seed = options.count, options.seed
+    only_subresources, only_reads = options.subresources, options.reads
     async with client(real) as one, client(ours) as other:
         schemas = Schemas((await one.get("/openapi/v2")).json())
 
@@ -60,13 +63,15 @@ async def _compare(bases: list[Base], options: argparse.Namespace, real: Server,
                         print(f"{base.name}: {request.method} {what}\n    {said}", flush=True)
 
         for base in bases:
-            if not only_subresources:
+            if not only_subresources and not only_reads:
                 await about(base, list(creations(base, schemas, count, seed)))
             if await _exists(base, one) and await _exists(base, other):
                 if not only_subresources:
+                    await about(base, list(reads(base, f"{seed} {base.name}", count)))
+                if not only_subresources and not only_reads:
                     await about(base, list(changes(base, schemas, count, seed)))
                 current = base.object
-                for write in read_writes(base):
+                for write in () if only_reads else read_writes(base):
                     varied = partial(variations, base, write, schemas=schemas, count=count, seed=str(seed))
                     await about(base, list(varied(current)))
                     if not write.only_dry:

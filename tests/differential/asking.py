@@ -10,6 +10,7 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import httpx
+import yaml
 
 from tests.conformance.levels import client_view, strict_view
 from tests.conformance.servers import Server
@@ -18,7 +19,11 @@ JSON = Any
 
 _UID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z")
-_CHOSEN = ("resourceVersion", "clusterIP", "clusterIPs", "nodePort", "healthCheckNodePort", "token")
+_AGE = re.compile(r"(\d+[smhdy])+")
+_NOW = "${now}"
+MAX_PAGES = 4
+_REVISION = re.compile(r"in record \(\d+\)|current: \d+")
+_CHOSEN = ("resourceVersion", "continue", "clusterIP", "clusterIPs", "nodePort", "healthCheckNodePort", "token")
 """Fields whose values a server chooses."""
 
 
@@ -34,6 +39,11 @@ class Request(NamedTuple):
     body: JSON
     media_type: str = "application/json"
     query: Mapping[str, str] = MappingProxyType({})
+    headers: Mapping[str, str] = MappingProxyType({})
+
+
+_MANAGED = "managedFields"
+_LEFT_OUT = ("storageVersionHash",)
 
 
 def client(server: Server) -> httpx.AsyncClient:
@@ -44,28 +54,65 @@ def client(server: Server) -> httpx.AsyncClient:
 
 async def ask(client: httpx.AsyncClient, request: Request, *, managed: bool = False) -> JSON:
     """The answer without what differs from run to run; status 0 where the server let the connection go. `managed`: with
-    managedFields.
+    managedFields. Of a list that comes in pages, the next ones as well. `${now}` in the query is the server's present
+    resourceVersion.
     """
+    query = dict(request.query)
     content = b"" if request.body is None else json.dumps(request.body, separators=(",", ":")).encode()
-    if PRESENT.encode() in content:
-        there = (await client.get(request.path)).json().get("metadata", {})
-        content = content.replace(PRESENT.encode(), there.get("resourceVersion", "1").encode())
     try:
-        answer = await client.request(
-            request.method,
-            request.path,
-            content=content,
-            params=dict(request.query),
-            headers={"Content-Type": request.media_type},
-        )
+        if PRESENT.encode() in content:
+            there = await _version(client, request.path)
+            content = content.replace(PRESENT.encode(), there.encode())
+        if _NOW in query.values():
+            now = await _version(client, "/api/v1/namespaces/default/configmaps?limit=1")
+            query = {name: now if value == _NOW else value for name, value in query.items()}
+        answer = await _send(client, request, query, content)
+        body = _content(answer)
+        pages = [body]
+        while isinstance(body, dict) and request.method == "GET" and len(pages) < MAX_PAGES:
+            if not isinstance(body.get("metadata"), dict) or not body["metadata"].get("continue"):
+                break
+            query = {name: value for name, value in query.items() if not name.startswith("resourceVersion")}
+            body = _content(await _send(client, request, query | {"continue": body["metadata"]["continue"]}, content))
+            pages.append(body)
     except httpx.RemoteProtocolError:
         return {"status": 0, "headers": {}}
-    warnings = [value for name, value in answer.headers.multi_items() if name.lower() == "warning"]
+    headers: JSON = {"Warning": [value for name, value in answer.headers.multi_items() if name.lower() == "warning"]}
+    if "content-type" in answer.headers:
+        headers["Content-Type"] = answer.headers["content-type"]
+    shown = [_masked(page, managed=managed) for page in pages]
+    return {"status": answer.status_code, "headers": headers, "body": shown[0] if len(shown) == 1 else shown}
+
+
+async def _version(client: httpx.AsyncClient, path: str) -> str:
+    """The resourceVersion of what is there."""
+    found = (await client.get(path)).json()
+    return str(found.get("metadata", {}).get("resourceVersion", "1"))
+
+
+async def _send(client: httpx.AsyncClient, request: Request, query: dict[str, str], content: bytes) -> httpx.Response:
+    return await client.request(
+        request.method,
+        request.path,
+        content=content,
+        params=query,
+        headers={"Content-Type": request.media_type, **request.headers},
+    )
+
+
+def _content(answer: httpx.Response) -> JSON:
+    """Of an answer: JSON, the events of a watch, or text."""
+    media_type = answer.headers.get("content-type", "")
+    if "protobuf" in media_type:
+        return "protobuf"
     try:
-        body = _masked(answer.json(), managed=managed)
-    except ValueError:
-        body = answer.text
-    return {"status": answer.status_code, "headers": {"Warning": warnings}, "body": body}
+        if "yaml" in media_type:
+            return yaml.safe_load(answer.text)
+        if "stream=watch" in media_type or answer.text.startswith('{"type":'):
+            return {"events": [json.loads(line) for line in answer.text.splitlines()]}
+        return answer.json()
+    except (ValueError, yaml.YAMLError):
+        return answer.text
 
 
 async def difference(request: Request, one: httpx.AsyncClient, other: httpx.AsyncClient, *, texts: bool = False) -> str:
@@ -94,12 +141,21 @@ def _masked(value: JSON, key: str = "", managed: bool = False) -> JSON:
     if key in _CHOSEN and value:
         return "chosen"
     if isinstance(value, dict):
-        left = {name: item for name, item in value.items() if managed or name != "managedFields"}
+        left = {name: item for name, item in value.items() if name not in _LEFT_OUT and (managed or name != _MANAGED)}
         return {name: _masked(item, name, managed) for name, item in left.items()}
     if isinstance(value, list):
-        items = [_masked(item, managed=managed) for item in value]
-        return sorted(items, key=_text) if key == "managedFields" else items  # the server orders them by time
-    return _TIME.sub("<time>", _UID.sub("<uid>", value)) if isinstance(value, str) else value
+        if key == "cells":
+            return ["<age>" if isinstance(item, str) and _AGE.fullmatch(item) else _masked(item) for item in value]
+        items = [_masked(item, managed=managed) for item in value if not _servers_own(item)]
+        return sorted(items, key=_text) if key == _MANAGED else items  # the server orders them by time
+    return _REVISION.sub("<now>", _TIME.sub("<time>", _UID.sub("<uid>", value))) if isinstance(value, str) else value
+
+
+def _servers_own(item: JSON) -> bool:
+    """One of the objects that a server makes for itself, or the event of one."""
+    about = item.get("object", item) if isinstance(item, dict) else None
+    metadata = about.get("metadata") if isinstance(about, dict) else None
+    return isinstance(metadata, dict) and str(metadata.get("namespace", "")).startswith("kube-")
 
 
 def _text(value: JSON) -> str:

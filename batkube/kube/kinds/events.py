@@ -96,12 +96,16 @@ class Events(Strategy):
         )
     )
     create_on_update = True
+    cached = False
     counts_generation = False
 
     def selectable_field(self, name: str, api_version: str) -> str | None:
         if api_version == CORE:
             return super().selectable_field(name, api_version)
         return _NEW_SELECTABLE.get(name)
+
+    def propagation(self, obj: JSON, asked: str) -> str:
+        return "Background"  # events have no dependents (`rest.Unsupported`)
 
     def prepare_create(self, obj: JSON, ctx: Context) -> None:
         return

@@ -35,17 +35,19 @@ def delete(
     name: str,
     options: DeleteOptions = PLAIN_DELETE,
     warnings: list[str] | None = None,
+    of_collection: bool = False,
 ) -> tuple[Version, bool]:
-    """Delete an object. Returns its last state, and whether it is gone already."""
+    """Delete an object, alone or with the others `of_collection`. Returns its last state, and whether it is gone
+    already.
+    """
     current = api.stored(resource, namespace, name)
     stored_as = current.resource
     strategy = api.strategy(resource)
     write = _DRY_RUN if options.dry_run else WriteOptions()
     ctx = api.context(stored_as, namespace, name, None, write, warnings, resource)
-    _check_preconditions(resource, current, options)
-    strategy.check_delete(current.obj, ctx)
-    if strategy.orphan_warning and not options.propagation:
-        ctx.warnings.append(strategy.orphan_warning)
+    _check_preconditions(current, options, stored_as.storage in _TWO_STEPS and not of_collection)
+    if not of_collection:
+        strategy.check_delete(current.obj, ctx)
     marked = _marked(current, strategy, options, ctx)
     if marked is None:
         if options.dry_run:
@@ -75,7 +77,7 @@ def delete_collection(
     page = list_page(api, resource, options)
     for version in page.versions:
         if api.store.version(resource.storage, *version.key) is not None:
-            delete(api, resource, *version.key, how)
+            delete(api, resource, *version.key, how, of_collection=True)
     return page
 
 
@@ -85,21 +87,26 @@ def _remove(api: Api, version: Version) -> Version:
     return api.store.remove(version.resource, version.key)
 
 
-def _check_preconditions(resource: ResourceType, current: Version, options: DeleteOptions) -> None:
+_TWO_STEPS = ("namespaces", "customresourcedefinitions.apiextensions.k8s.io")
+"""Kinds that the real server marks as terminating before all else; what it says then are the words of an update."""
+
+
+def _check_preconditions(current: Version, options: DeleteOptions, two_steps: bool) -> None:
+    resource = current.resource
     metadata = current.obj["metadata"]
-    name = current.key[1]
-    if options.uid is not None and options.uid != metadata["uid"]:
-        why = (
-            f"the UID in the precondition ({options.uid}) does not match the UID in record ({metadata['uid']}). "
-            "The object might have been deleted and then recreated"
-        )
-        raise ApiError.conflict(resource.qualified_kind, name, why)
-    if options.resource_version is not None and options.resource_version != metadata["resourceVersion"]:
-        why = (
-            f"the ResourceVersion in the precondition ({options.resource_version}) does not match the "
-            f"ResourceVersion in record ({metadata['resourceVersion']}). The object might have been modified"
-        )
-        raise ApiError.conflict(resource.qualified_kind, name, why)
+    wanted = (
+        ("UID", options.uid, metadata["uid"], "deleted and then recreated"),
+        ("ResourceVersion", options.resource_version, metadata["resourceVersion"], "modified"),
+    )
+    for what, asked, found, happened in wanted:
+        if asked is None or asked == found:
+            continue
+        if two_steps:
+            why = f"Precondition failed: {what} in precondition: {asked}, {what} in object meta: {found}"
+            raise ApiError.conflict(resource.qualified, current.key[1], why)
+        why = f"the {what} in the precondition ({asked}) does not match the {what} in record ({found}). "
+        why += f"The object might have been {happened}"
+        raise ApiError.conflict(resource.qualified_kind, current.key[1], why)
 
 
 def _marked(current: Version, strategy: Strategy, options: DeleteOptions, ctx: Context) -> JSON | None:

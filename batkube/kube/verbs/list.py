@@ -38,28 +38,36 @@ class ListOptions:
     timeout_seconds: int | None = None
 
     @classmethod
-    def of(cls, api: Api, resource: ResourceType, namespace: str, query: Query, watch: bool = False) -> ListOptions:
-        watch = watch or query.flag("watch")
+    def of(cls, api: Api, resource: ResourceType, namespace: str, query: Query) -> ListOptions:
+        """Read and checked in the real server's order. A watch by its old path is one of which the query need not say
+        so, and is checked as a list then.
+        """
+        timeout, limit = query.integer("timeoutSeconds"), query.integer("limit")
+        labels = parse_label_selector(query.get("labelSelector", ""))
         fields = parse_field_selector(query.get("fieldSelector", ""))
         options = cls(
-            scope=Scope(
-                namespace,
-                parse_label_selector(query.get("labelSelector", "")),
-                known_fields(api, resource, fields),
-            ),
-            limit=query.integer("limit") or 0,
+            scope=Scope(namespace, labels, fields),
+            limit=limit or 0,
             continue_token=query.get("continue", ""),
             resource_version=query.get("resourceVersion", ""),
             version_match=query.get("resourceVersionMatch", ""),
-            watch=watch,
+            watch=query.flag("watch"),
             bookmarks=query.flag("allowWatchBookmarks"),
-            initial_events=query.flag("sendInitialEvents") if query.get("sendInitialEvents") else None,
-            timeout_seconds=query.integer("timeoutSeconds"),
-        )
-        errors = options._watch_errors() if watch else options._list_errors()
+            initial_events=query.flag("sendInitialEvents") if "sendInitialEvents" in query else None,
+            timeout_seconds=timeout,
+        )._defaulted()
+        errors = options._watch_errors() if options.watch else options._list_errors()
         if errors:
             raise ApiError.invalid("ListOptions.meta.k8s.io", "", errors)
-        return options
+        return replace(options, scope=Scope(namespace, labels, known_fields(api, resource, fields)))
+
+    def _defaulted(self) -> ListOptions:
+        """A watch of what there is now begins with it (`SetListOptionsDefaults`)."""
+        if not self.watch or self.initial_events is not None or self.version_match:
+            return self
+        if self.resource_version not in ("", "0"):
+            return self
+        return replace(self, initial_events=True, version_match="NotOlderThan")
 
     @classmethod
     def select(cls, api: Api, resource: ResourceType, namespace: str, labels: str, fields: str) -> ListOptions:
@@ -68,8 +76,12 @@ class ListOptions:
         return cls(scope=Scope(namespace, parse_label_selector(labels), terms))
 
     def of_object(self, name: str) -> ListOptions:
-        """The same, of the one object of that name."""
-        fields = FieldSelector((*self.scope.fields.terms, FieldTerm("metadata.name", name, True)))
+        """The same, of the one object of that name. 400 where the field selector is about others."""
+        fields = self.scope.fields
+        if not fields.terms:
+            fields = FieldSelector((FieldTerm("metadata.name", name, True),))
+        elif fields.exact("metadata.name") != name:
+            raise ApiError.bad_request("fieldSelector metadata.name doesn't match requested name")
         return replace(self, scope=Scope(self.scope.namespace, self.scope.labels, fields))
 
     def _list_errors(self) -> list[FieldError]:
@@ -103,7 +115,7 @@ class ListOptions:
             errors.append(FieldError.forbidden(field, why))
         if match and match != "NotOlderThan":
             errors.append(FieldError.not_supported(field, match, ("NotOlderThan",)))
-        if self.continue_token:
+        if match and self.continue_token:
             errors.append(FieldError.forbidden(field, "resourceVersionMatch is forbidden when continue is provided"))
         return errors
 
@@ -142,14 +154,17 @@ def list_page(api: Api, resource: ResourceType, options: ListOptions) -> Page:
     asked = parse_version(options.resource_version)
     current = api.store.revision
     if asked is not None and asked > current:
-        raise ApiError.too_large_version(asked, current)
+        raise ApiError.too_large_version(asked, current, api.strategy(resource).cached)
     exact = options.version_match == "Exact" or (
         options.limit > 0 and asked not in (None, 0) and options.version_match != "NotOlderThan"
     )
     if exact and asked is not None:
         return _page(collection, _as_of(collection, asked, options.scope), asked, options.limit, options.scope)
     limit = 0 if asked == 0 else options.limit
-    return _page(collection, _selected(collection, current, options.scope), current, limit, options.scope)
+    versions = _selected(collection, current, options.scope)
+    if limit > 0:
+        versions = _indexed(collection, resource, versions, options.scope)
+    return _page(collection, versions, current, limit, options.scope)
 
 
 def parse_version(text: str, *, of_list: bool = True) -> int | None:
@@ -169,12 +184,32 @@ def parse_version(text: str, *, of_list: bool = True) -> int | None:
     return int(text)
 
 
+def check_version(api: Api, resource: ResourceType, query: Query) -> None:
+    """Raise ApiError where one object is asked for at a resourceVersion that cannot be, or is not yet."""
+    asked = parse_version(query.get("resourceVersion", ""), of_list=False)
+    if asked is not None and asked > api.store.revision:
+        raise ApiError.too_large_version(asked, api.store.revision, api.strategy(resource).cached)
+
+
 def _selected(collection: Collection, current: int, scope: Scope) -> Versions:
     name = scope.fields.exact("metadata.name")
     if name is not None and scope.namespace:
         found = collection.versions.get(path_of(scope.namespace, name))
         return [found] if found is not None else []
     return collection.as_of(current, scope.namespace)
+
+
+_INDEXED = {"pods": "spec.nodeName", "resourceslices.resource.k8s.io": "spec.nodeName"}
+
+
+def _indexed(collection: Collection, resource: ResourceType, versions: Versions, scope: Scope) -> Versions:
+    """What a first page is chosen from: the watch cache has indices of some kinds (`MatcherIndex`), by which no page
+    counts objects of other nodes.
+    """
+    node = scope.fields.exact(_INDEXED.get(resource.storage, ""))
+    if node is None:
+        return versions
+    return [each for each in versions if each.fields(collection.field_labels).get("spec.nodeName", "") == node]
 
 
 def _as_of(collection: Collection, revision: int, scope: Scope) -> Versions:
@@ -184,25 +219,27 @@ def _as_of(collection: Collection, revision: int, scope: Scope) -> Versions:
 
 
 def _page(collection: Collection, versions: Versions, revision: int, limit: int, scope: Scope) -> Page:
-    """Those of `versions` that the scope takes, `limit` of them (0: all)."""
+    """Those of `versions` that the scope takes, `limit` of them (0: all). Where others are left there is a next page,
+    even if the scope takes none of them.
+    """
     if not limit or limit < 0:
         if scope.filtered:
             return Page([version for version in versions if scope.matches(version, collection)], revision)
         return Page(list(versions), revision)
     taken: list[Version] = []
     for index, version in enumerate(versions):
+        if len(taken) == limit:
+            remaining = None if scope.filtered else len(versions) - index
+            return Page(taken, revision, _token(revision, path_of(*taken[-1].key)), remaining)
         if scope.matches(version, collection):
-            if len(taken) == limit:
-                remaining = None if scope.filtered else len(versions) - index
-                return Page(taken, revision, _token(revision, path_of(*taken[-1].key)), remaining)
             taken.append(version)
     return Page(taken, revision)
 
 
 def _next_page(api: Api, collection: Collection, options: ListOptions) -> Page:
+    revision, after = _read_token(options.continue_token)
     if options.resource_version not in ("", "0"):
         raise ApiError.bad_request("specifying resource version is not allowed when using continue")
-    revision, after = _read_token(options.continue_token)
     if revision == _NEWEST:
         revision = api.store.revision
     if revision > api.store.revision:
@@ -231,6 +268,8 @@ _BASE64 = frozenset(string.ascii_letters + string.digits + "-_")
 def _read_token(token: str) -> tuple[int, str]:
     wrong = next((index for index, each in enumerate(token) if each not in _BASE64), len(token) // 4 * 4)
     try:
+        if "=" in token:
+            raise ValueError
         padded = token + "=" * (-len(token) % 4)
         data = orjson.loads(base64.urlsafe_b64decode(padded.encode()))
     except (binascii.Error, ValueError):

@@ -17,7 +17,7 @@ from ..patch import json_patch, merge_patch, strategic_merge
 from ..patch.shown import as_shown
 from ..raw_json import RAW, in_order
 from ..resources import ResourceType
-from ..status import ApiError, FieldError, quote
+from ..status import ApiError, FieldError, Unrouted, quote
 from ..store import Version
 from . import ownership
 from .apply import apply
@@ -61,7 +61,7 @@ def patch_type(content_type: str, resource: ResourceType) -> str:
     if kind not in accepted_types(resource):
         if resource.custom:
             raise ApiError.unsupported_media_type(accepted_types(resource))
-        raise ApiError(415, "UnsupportedMediaType", "415: Unsupported Media Type", {})
+        raise Unrouted(415, "UnsupportedMediaType", "415: Unsupported Media Type", {})
     return kind
 
 

@@ -24,12 +24,7 @@ def watch(api: Api, resource: ResourceType, options: ListOptions, form: Form) ->
         ended = Watcher(collection, options.scope, form, after=current)
         ended.finish()
         return ended
-    if options.initial_events is not None:
-        from_state = options.initial_events
-        marked = options.initial_events and options.bookmarks
-    else:
-        from_state = asked in (None, 0)
-        marked = from_state and options.bookmarks
+    from_state = asked in (None, 0) if options.initial_events is None else options.initial_events
     if asked is not None and asked > current and options.initial_events:
         raise ApiError.too_large_version(asked, current)
     if from_state:
@@ -40,7 +35,7 @@ def watch(api: Api, resource: ResourceType, options: ListOptions, form: Form) ->
             form,
             after=current,
             initial=(version for version in versions if scope.matches(version, collection)),
-            end_mark=current if marked else None,
+            end_mark=current if options.initial_events and options.bookmarks else None,
             bookmarks=options.bookmarks,
         )
     after = asked or current
