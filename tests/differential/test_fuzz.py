@@ -16,6 +16,7 @@ from .asking import Request, ask, client
 from .mutations import Schemas
 from .objects import Base, read_objects
 from .questions import changes, creations
+from .reads import reads
 from .subresources import read_writes, variations
 
 COUNT = 6  # mutations, and patches, of each object
@@ -40,6 +41,7 @@ async def test_no_request_is_unforeseen(base: Base, schemas: Schemas, caplog: py
             requests = [*creations(base, schemas, COUNT, 1), *changes(base, schemas, COUNT, 1)]
             for write in read_writes(base):
                 requests += variations(base, write, base.object, schemas, COUNT, "1")
+            requests += reads(base, "1", COUNT)
             for what, request in requests:
                 answer = await ask(asking, request)
                 assert answer["status"], what
