@@ -20,12 +20,14 @@ JSON = Any
 _UID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z")
 _AGE = re.compile(r"(\d+[smhdy])+")
-_NOW = "${now}"
-MAX_PAGES = 4
 _REVISION = re.compile(r"in record \(\d+\)|current: \d+")
 _CHOSEN = ("resourceVersion", "continue", "clusterIP", "clusterIPs", "nodePort", "healthCheckNodePort", "token")
 """Fields whose values a server chooses."""
+_MANAGED = "managedFields"
+_LEFT_OUT = ("storageVersionHash",)
 
+MAX_PAGES = 4
+_NOW = "${now}"
 
 PRESENT = "${resourceVersion}"
 """In a body: the version of the object that the path names, as the server has it."""
@@ -40,10 +42,6 @@ class Request(NamedTuple):
     media_type: str = "application/json"
     query: Mapping[str, str] = MappingProxyType({})
     headers: Mapping[str, str] = MappingProxyType({})
-
-
-_MANAGED = "managedFields"
-_LEFT_OUT = ("storageVersionHash",)
 
 
 def client(server: Server) -> httpx.AsyncClient:
