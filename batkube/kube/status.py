@@ -115,7 +115,9 @@ class FieldError:
 
     @classmethod
     def too_long(cls, field: str, max_bytes: int) -> FieldError:
-        return cls._of("FieldValueTooLong", field, f"may not be more than {max_bytes} bytes")
+        return cls._of(
+            "FieldValueTooLong", field, f"may not be more than {max_bytes} {plural(max_bytes, 'byte', 'bytes')}"
+        )
 
     @classmethod
     def too_many(cls, field: str, count: int, max_items: int) -> FieldError:

@@ -81,6 +81,11 @@ class Version:
             found = self._renderings[key] = make()
         return found
 
+    def reread(self, obj: JSON) -> None:
+        """What is stored is read in another way from now on: the same version, another content."""
+        self.obj = obj
+        self._json = self._renderings = self._fields = None
+
     def fields(self, labels: FieldLabels) -> dict[str, str]:
         """What field selectors see of the object."""
         if self._fields is None:

@@ -111,10 +111,10 @@ def after_update(entries: list[Entry], writer: Entry, changes: Changes) -> list[
 
 
 def after_apply(
-    entries: list[Entry], writer: Entry, changes: Changes, force: bool, free: Fields = frozenset()
+    entries: list[Entry], writer: Entry, changes: Changes, force: bool, free: Fields = frozenset(), dated: bool = False
 ) -> list[Entry]:
     """The entries after an apply. 409 where it changes what others own, unless it is forced; `free` fields may be
-    taken.
+    taken. `dated`: it says something new, if only in vain.
     """
     touched = changes.added | changes.modified
     conflicts = []
@@ -130,7 +130,7 @@ def after_apply(
     if conflicts and not force:
         raise _conflict(conflicts)
     mine = next((entry for entry in entries if entry.same_writer(writer)), None)
-    if not touched and not changes.removed:
+    if not touched and not changes.removed and not dated:
         writer = replace(writer, time=mine.time if mine is not None else "")
     return [entry for entry in [*result, writer] if entry.fields]
 

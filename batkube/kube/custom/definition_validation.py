@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -65,7 +66,7 @@ def _validate(obj: JSON) -> Errors:
         errors.append(FieldError.required("spec.scope"))
     elif scope not in _SCOPES:
         errors.append(FieldError.not_supported("spec.scope", scope, _SCOPES))
-    errors += _validate_names(names) + _validate_versions(versions)
+    errors += _validate_names(names) + _validate_versions(versions, _as_shown(spec.get("versions")))
     for schema, path in _schemas(spec):
         with_status = any("status" in (one.get("subresources") or {}) for one in _of_schema(versions, path))
         errors += validate_schema(schema, path, has_status=with_status)
@@ -159,7 +160,7 @@ def validate_names(names: JSON, path: str) -> Errors:
     return errors
 
 
-def _validate_versions(versions: list[JSON]) -> Errors:
+def _validate_versions(versions: list[JSON], shown: Any) -> Errors:
     errors: Errors = []
     names = [version.get("name") or "" for version in versions]
     for index, version in enumerate(versions):
@@ -188,11 +189,33 @@ def _validate_versions(versions: list[JSON]) -> Errors:
         else:
             errors += _validate_selectable(fields, schema.get("openAPIV3Schema") or {}, path)
     if len(set(names)) != len(names):
-        errors.append(FieldError.invalid("spec.versions", names, "must contain unique version names"))
+        errors.append(FieldError.invalid("spec.versions", shown, "must contain unique version names"))
     if sum(bool(version.get("storage")) for version in versions) != 1:
         why = "must have exactly one version marked as storage version"
-        errors.append(FieldError.invalid("spec.versions", names, why))
+        errors.append(FieldError.invalid("spec.versions", shown, why))
     return errors
+
+
+def _as_shown(versions: list[JSON] | None) -> Any:
+    """Versions as the real server shows its internal structs, where they have all but their names in common: that is no
+    part of them then. Else their names.
+    """
+    versions = versions or []
+    alike = ("schema", "subresources", "additionalPrinterColumns", "selectableFields")
+    if any(version.get(key) and not _shared(versions, key) for version in versions for key in alike):
+        return [version.get("name") or "" for version in versions]
+    plain = {"Schema": None, "Subresources": None, "AdditionalPrinterColumns": None, "SelectableFields": None}
+    return [
+        {
+            "Name": version.get("name") or "",
+            "Served": bool(version.get("served")),
+            "Storage": bool(version.get("storage")),
+            "Deprecated": bool(version.get("deprecated")),
+            "DeprecationWarning": version.get("deprecationWarning"),
+            **plain,
+        }
+        for version in versions
+    ]
 
 
 def _deprecation(version: JSON) -> list[str]:
@@ -258,7 +281,12 @@ def _validate_selectable(fields: list[JSON], schema: JSON, path: str) -> Errors:
             continue
         its = field_at(schema, place)
         if its is None:
-            errors.append(FieldError.invalid(at, place, "is an invalid path: does not refer to a valid field"))
+            why = "does not refer to a valid field"
+            if not place.startswith((".", "[")):
+                why = f"expected [ or . but got: {re.split(r'[.[]', place)[0]}"
+            elif "[" in place:
+                why = "array notation is not allowed"
+            errors.append(FieldError.invalid(at, place, f"is an invalid path: {why}"))
             continue
         if place.startswith(".metadata"):
             errors.append(FieldError.invalid(at, place, "must not point to fields in metadata"))
@@ -291,6 +319,8 @@ def _validate_conversion(conversion: JSON) -> Errors:
         errors.append(FieldError.required(f"{path}.webhookClientConfig", why))
     else:
         errors += validate_client(client, f"{path}.webhookClientConfig")
+    if not reviews:
+        return [*errors, FieldError.required(f"{path}.conversionReviewVersions")]
     return errors + validate_review_versions(reviews, f"{path}.conversionReviewVersions")
 
 

@@ -16,6 +16,7 @@ from ..store import ADDED, DELETED, Change
 from ..strategy import Context, Strategy, keep_all_but_status
 from ..verbs.delete import delete
 from .definition_validation import formats_of, validate_changed_definition, validate_definition, validate_names
+from .reading import read_anew
 from .scale import scale_action
 from .schema_validation import schemas_in
 from .strategy import CustomStrategy, ServedVersion
@@ -162,7 +163,8 @@ class Definitions:
             )
             self._serve(definition)
         else:
-            reason, message = conflict
+            reason, message, accepted = conflict
+            status["acceptedNames"] = {**status["acceptedNames"], **accepted}
             _set_condition(status, "NamesAccepted", "False", now, reason, message)
             established = any(c["type"] == "Established" for c in status.get("conditions") or ())
             if not established:
@@ -171,26 +173,31 @@ class Definitions:
             metadata = dict(definition["metadata"])
             self._api.store.put(change.resource, {**definition, "metadata": metadata, "status": status})
 
-    def _conflict(self, definition: JSON) -> tuple[str, str] | None:
-        """Names that another resource of the group has already."""
+    def _conflict(self, definition: JSON) -> tuple[str, str, JSON] | None:
+        """Names that another resource of the group has already: what is said of the last of them, and which names are
+        free.
+        """
         names, group = definition["spec"]["names"], definition["spec"]["group"]
         own = self._served.get(definition["metadata"]["name"], ())
         taken = [resource for resource in self._api.registry if resource.group == group and resource not in own]
         plurals = {name for other in taken for name in (other.plural, other.singular, *other.short_names)}
         kinds = {name for other in taken for name in (other.kind, other.list_kind)}
         found = None
+        accepted = {key: value for key, value in names.items() if key == "categories"}
         for key, reason, known in (
             ("plural", "PluralConflict", plurals),
             ("singular", "SingularConflict", plurals),
+            ("shortNames", "ShortNamesConflict", plurals),
             ("kind", "KindConflict", kinds),
             ("listKind", "ListKindConflict", kinds),
         ):
-            if names.get(key) in known:
-                found = reason, f'"{names[key]}" is already in use'
-        for name in names.get("shortNames") or ():
-            if name in plurals:
-                found = "ShortNamesConflict", f'"{name}" is already in use'
-        return found
+            given = names.get(key)
+            used = [name for name in (given if isinstance(given, list) else [given]) if name in known]
+            if used:
+                found = reason, f'"{used[-1]}" is already in use'
+            elif given is not None:
+                accepted[key] = given
+        return (*found, accepted) if found else None
 
     def _serve(self, definition: JSON) -> None:
         name = definition["metadata"]["name"]
@@ -205,6 +212,10 @@ class Definitions:
         self._served[name] = resources
         self._api.add_strategy(name, strategy)
         self._api.actions[name, "scale"] = scale_action(strategy)
+        for stored in self._api.store.collection(name).select():  # objects are read by the schema of the day
+            known = versions.get(stored.obj["apiVersion"].rpartition("/")[2])
+            if known is not None and (obj := read_anew(known.schema, stored.obj)) != stored.obj:
+                stored.reread(obj)
 
     def _withdraw(self, name: str) -> None:
         for resource in self._served.pop(name, ()):

@@ -6,9 +6,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..go_values import go_json
 from ..metadata import validate_new
 from ..names import dns_1035_label, path_segment
-from ..status import FieldError, quote
+from ..status import FieldError
 from .reading import embedded
 
 JSON = dict[str, Any]
@@ -54,6 +55,5 @@ def not_strings(inner: JSON, path: str) -> str:
     for name in ("apiVersion", "kind"):
         if name in inner and not isinstance(inner[name], str):
             where = f"{path}.{name}" if path else name
-            shown = quote(inner[name]) if isinstance(inner[name], str) else str(inner[name])
-            return f"{where}: Invalid value: {shown}: must be a string"
+            return f"{where}: Invalid value: {go_json(inner[name])}: must be a string"
     return ""

@@ -105,6 +105,13 @@ def converted(schema: JSON, obj: JSON, api_version: str) -> JSON:
     return other
 
 
+def read_anew(schema: JSON, obj: JSON) -> JSON:
+    """An object that was stored, as it is read by a schema that may be another by now."""
+    read = converted(schema, obj, obj["apiVersion"])
+    default(schema, read)
+    return read
+
+
 def embedded(schema: JSON, value: Any, path: str = "") -> Iterator[tuple[JSON, str]]:
     """The objects that an object has in it (`x-kubernetes-embedded-resource`), and where."""
     if isinstance(value, list):

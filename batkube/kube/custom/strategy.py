@@ -81,6 +81,7 @@ class CustomStrategy(Strategy):
         if ctx.subresource == "status":
             status = new.get("status")
             metadata = {**old["metadata"]}
+            metadata.pop("managedFields", None)
             new.clear()
             new.update(old)
             new["metadata"] = metadata

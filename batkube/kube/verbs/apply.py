@@ -58,7 +58,7 @@ def apply(
     except DuplicateKey as twice:
         shown = paths.shown((str(twice),))
         raise _not_typed(resource, config, f"duplicate entries for key {shown}") from None
-    _only_own_part(config, resource, subresource)
+    in_vain = _only_own_part(config, resource, subresource)
     wanted = frozenset(path for path in wanted if _is_taken(path, api, resource, subresource))
     writer = Entry(options.field_manager, APPLY, resource.api_version, api.clock.seconds(), wanted, subresource or "")
     if current is None:
@@ -81,12 +81,17 @@ def apply(
     there = paths.prefixes(fields_of(its, {key: merged[key] for key in merged if key not in ("kind", "apiVersion")}))
     merged = without(its, merged, _let_go(before, wanted) & there, kept)
     if unlike := misfit_elsewhere(api, resource, merged, entries):
-        raise ApiError.unforeseen(f"failed to convert new object: {unlike}")
+        mine = next((entry.api_version for entry in entries if entry.same_writer(writer)), resource.api_version)
+        what = "failed to convert new object"
+        if mine != resource.api_version:
+            what = "failed to prune fields: failed to convert merged object to last applied version"
+        raise ApiError.unforeseen(f"{what}: {unlike}")
     changes = compare(its, live, merged)  # as it was said: 1000m is not 1, null is not absent
     merged = typed.decode(resource, merged, applied=True)
     by_kubectl = options.field_manager == kubectl.MANAGER
     free = kubectl.last_applied(its, live, resource.api_version) if by_kubectl else frozenset()
-    after = managers.after_apply(entries, writer, changes, options.force, free)
+    dated = any(merge(its.child(key), live.get(key), value) != live.get(key) for key, value in in_vain.items())
+    after = managers.after_apply(entries, writer, changes, options.force, free, dated and resource.custom)
     check_name({"name": given_name or name}, name)
     if by_kubectl:
         kubectl.follow(config, live, merged)
@@ -173,10 +178,13 @@ def _is_taken(path: Path, api: Api, resource: ResourceType, subresource: str | N
 _OF_STATUS = ("status", "approval")
 
 
-def _only_own_part(config: JSON, resource: ResourceType, subresource: str | None) -> None:
-    """Applied to the main resource, a status counts for nothing; applied to the status, only the status counts."""
+def _only_own_part(config: JSON, resource: ResourceType, subresource: str | None) -> JSON:
+    """Applied to the main resource, a status counts for nothing; applied to the status, only the status counts. The
+    answer is what is said in vain.
+    """
+    others: list[str] = []
     if subresource == "status":
-        for key in [key for key in config if key not in ("kind", "apiVersion", "metadata", "status")]:
-            del config[key]
-    elif "status" in resource.subresources:
-        config.pop("status", None)
+        others = [key for key in config if key not in ("kind", "apiVersion", "metadata", "status")]
+    elif "status" in resource.subresources and "status" in config:
+        others = ["status"]
+    return {key: config.pop(key) for key in others}

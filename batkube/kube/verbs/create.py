@@ -75,6 +75,8 @@ def create(
     writer = NOBODY if ownership.owns_nothing(resource, obj) else (options.field_manager, resource.api_version, ctx.now)
     if sent is not None and writer != NOBODY:
         managed = ownership.after_create(api, stored_as, obj, writer, sent)
+        if resource.custom and not managed:
+            writer = NOBODY
     if managed:
         obj["metadata"]["managedFields"] = managed
     if options.dry_run:
