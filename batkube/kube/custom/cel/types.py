@@ -107,6 +107,8 @@ def check(node: Node, variables: Mapping[str, Type]) -> Type:
         if parts[0][0] not in ("bool", "dyn"):
             raise _no_overload("_?_:_", parts)
         return parts[1] if parts[1] == parts[2] else DYN
+    if kind == "map":
+        return ("map", DYN, DYN)
     if kind == "list":
         return ("list", parts[0] if parts and all(part == parts[0] for part in parts) else DYN)
     if kind in ("index", "maybe_index"):
@@ -179,6 +181,8 @@ def _binary(operator: str, left: Type, right: Type) -> Type:
 
 def _called(node: Node, variables: Mapping[str, Type]) -> Type:
     name = str(node.value)
+    if name == "has" and not node.method and (len(node.parts) != 1 or node.parts[0].kind != "select"):
+        raise Mismatch("invalid argument to has() macro")
     if name not in (METHODS if node.method else FUNCTIONS):
         raise Mismatch(f"undeclared reference to '{name}' (in container '')")
     if node.method and len(node.parts) >= 3 and node.parts[1].kind == "name" and name in _LOOPS:
