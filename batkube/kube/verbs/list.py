@@ -167,9 +167,9 @@ def list_page(api: Api, resource: ResourceType, options: ListOptions) -> Page:
     return _page(collection, versions, current, limit, options.scope)
 
 
-def parse_version(text: str, *, of_list: bool = True) -> int | None:
-    """A resourceVersion of a query; None where there is none. One that cannot be is a bad request of a list, and of one
-    object an error that the real server did not foresee.
+def parse_version(text: str, *, foreseen: bool = True) -> int | None:
+    """A resourceVersion of a query; None where there is none. One that cannot be is a bad request of a list; where one
+    object is asked of the real server's cache, an error that it did not foresee.
     """
     if not text:
         return None
@@ -180,15 +180,19 @@ def parse_version(text: str, *, of_list: bool = True) -> int | None:
         why = "value out of range"
     if why:
         error = f"resourceVersion: Invalid value: {quote(text)}: strconv.ParseUint: parsing {quote(text)}: {why}"
-        raise ApiError.bad_request(f"invalid resource version: {error}") if of_list else ApiError.unforeseen(error)
+        raise ApiError.bad_request(f"invalid resource version: {error}") if foreseen else ApiError.unforeseen(error)
     return int(text)
 
 
 def check_version(api: Api, resource: ResourceType, query: Query) -> None:
     """Raise ApiError where one object is asked for at a resourceVersion that cannot be, or is not yet."""
-    asked = parse_version(query.get("resourceVersion", ""), of_list=False)
+    text = query.get("resourceVersion", "")
+    if not text:
+        return
+    cached = api.strategy(resource).cached
+    asked = parse_version(text, foreseen=not cached)
     if asked is not None and asked > api.store.revision:
-        raise ApiError.too_large_version(asked, api.store.revision, api.strategy(resource).cached)
+        raise ApiError.too_large_version(asked, api.store.revision, cached)
 
 
 def _selected(collection: Collection, current: int, scope: Scope) -> Versions:
