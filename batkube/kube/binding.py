@@ -34,7 +34,7 @@ def bind(request: ActionRequest) -> Answer:
     annotations = metadata.get("annotations") or {}
 
     def bound(pod: JSON) -> None:
-        _check_preconditions(pod, metadata)
+        _check_preconditions(pod, metadata, ctx.dry_run)
         _check_unbound(pod)
         request.admit_binding(pod, node)
         pod["spec"]["nodeName"] = node
@@ -69,13 +69,13 @@ def _check_target(target: JSON) -> None:
         raise ApiError.unforeseen(texts[0] if len(texts) == 1 else f"[{', '.join(texts)}]")
 
 
-def _check_preconditions(pod: JSON, binding: JSON) -> None:
+def _check_preconditions(pod: JSON, binding: JSON, dry_run: bool) -> None:
     """A uid and a resourceVersion in the binding are those of the pod that the scheduler decided on."""
     metadata = pod["metadata"]
     for what, key in (("UID", "uid"), ("ResourceVersion", "resourceVersion")):
         if binding.get(key) and binding[key] != metadata[key]:
             stored = f"pods/{metadata['namespace']}/{metadata['name']}"
-            raise ApiError.other_object("pods", stored, what, binding[key], metadata[key])
+            raise ApiError.other_object("pods", stored, what, binding[key], metadata[key], dry_run=dry_run)
 
 
 def _check_unbound(pod: JSON) -> None:

@@ -231,13 +231,17 @@ class ApiError(Exception):
         return cls(409, "Conflict", message, details_of(resource, name))
 
     @classmethod
-    def other_object(cls, resource: str, key: str, what: str, asked: str, found: str) -> ApiError:
+    def other_object(
+        cls, resource: str, key: str, what: str, asked: str, found: str, *, dry_run: bool = False
+    ) -> ApiError:
         """409 from the storage: the object under that key is not the one, or no longer the one, that is meant.
 
-        `what` is UID or ResourceVersion; `key` is the object's in etcd: pods/NAMESPACE/NAME.
+        `what` is UID or ResourceVersion; `key` is the object's in etcd: pods/NAMESPACE/NAME. Of a dry run the real
+        server does not say below what etcd has it.
         """
         why = f"Precondition failed: {what} in precondition: {asked}, {what} in object meta: {found}"
-        where = f"Key: /registry/{key}, ResourceVersion: 0, AdditionalErrorMsg: {why}"
+        root = "" if dry_run else "/registry"
+        where = f"Key: {root}/{key}, ResourceVersion: 0, AdditionalErrorMsg: {why}"
         return cls.conflict(resource, key.rpartition("/")[2], f"StorageError: invalid object, Code: 4, {where}")
 
     @classmethod

@@ -45,8 +45,10 @@ class CronJobs(Strategy):
         return errors
 
     def validate_update(self, new: JSON, old: JSON, ctx: Context) -> Errors:
+        if ctx.subresource == "status":
+            return []
         errors = super().validate_update(new, old, ctx)
-        if ctx.subresource is not None or new["spec"] == old["spec"]:
+        if new["spec"] == old["spec"]:
             return errors
         template = old["spec"]["jobTemplate"]["spec"]["template"]
         errors.extend(_validate_cron_job(new["spec"], old["spec"], may_compare(ctx, template["spec"])))

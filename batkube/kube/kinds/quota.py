@@ -78,7 +78,9 @@ class ResourceQuotas(Strategy):
             return errors
         errors += _validate_spec(new["spec"])
         scopes, before = (each["spec"].get("scopes") or [] for each in (new, old))
-        return errors if set(scopes) == set(before) else errors + immutable("spec.scopes", scopes, before)
+        if set(scopes) == set(before):
+            return errors
+        return errors + immutable("spec.scopes", scopes or None, before or None)
 
 
 def _warnings(hard: JSON) -> list[str]:

@@ -47,7 +47,7 @@ def check_uid(ctx: Context, metadata: JSON, current: JSON) -> None:
     uid = current["metadata"]["uid"]
     if metadata.get("uid") not in (None, "", uid):
         stored = ctx.resource.storage_key(ctx.namespace, ctx.name)
-        raise ApiError.other_object(ctx.resource.qualified, stored, "UID", metadata["uid"], uid)
+        raise ApiError.other_object(ctx.resource.qualified, stored, "UID", metadata["uid"], uid, dry_run=ctx.dry_run)
 
 
 def _scale_of(obj: JSON) -> JSON:

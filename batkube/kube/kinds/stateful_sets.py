@@ -31,6 +31,7 @@ _MUTABLE = (
 class StatefulSets(Workload):
     word = "statefulset"
     kind = "StatefulSet"
+    ready = "status.readyReplicas"
     counted = (("currentReplicas", "replicas"), ("updatedReplicas", "replicas"), *REPLICAS)
     name_rule = staticmethod(dns_label)
     selector_immutable = False  # a case of its own error

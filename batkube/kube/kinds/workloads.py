@@ -29,6 +29,7 @@ class Workload(Strategy):
     selector_immutable = True
     word = ""  # what errors call the kind
     kind = "ReplicaSet"  # what makes the pods
+    ready = "readyReplicas"  # what errors call the ready ones
     counted: tuple[tuple[str, str], ...] = ()  # of a status: pairs of which the first is no more than the second
 
     def prepare_create(self, obj: JSON, ctx: Context) -> None:
@@ -56,7 +57,11 @@ class Workload(Strategy):
         errors = super().validate_update(new, old, ctx)
         if ctx.subresource == "status":
             status, before = new.get("status") or {}, old.get("status") or {}
-            return [*errors, *validate_counts(status, "status", self.counted), *_validate_collisions(status, before)]
+            return [
+                *errors,
+                *validate_counts(status, "status", self.counted, self.ready),
+                *_validate_collisions(status, before),
+            ]
         spec, before = new["spec"], old["spec"]
         if spec != before:
             errors.extend(self.validate_spec(spec, may_compare(ctx, (before.get("template") or {}).get("spec"))))
@@ -104,8 +109,10 @@ def validate_negatives(spec: JSON, names: tuple[str, ...], path: str = "spec") -
     ]
 
 
-def validate_counts(status: JSON, path: str, counted: tuple[tuple[str, str], ...] = ()) -> Errors:
-    """A status counts things, some of which are a part of others."""
+def validate_counts(
+    status: JSON, path: str, counted: tuple[tuple[str, str], ...] = (), ready: str = "readyReplicas"
+) -> Errors:
+    """A status counts things, some of which are a part of others. `ready` is what errors call readyReplicas."""
     errors = [
         FieldError.invalid(f"{path}.{name}", value, NOT_NEGATIVE)
         for name, value in status.items()
@@ -114,7 +121,7 @@ def validate_counts(status: JSON, path: str, counted: tuple[tuple[str, str], ...
     for part, whole in counted:
         count = status.get(part, 0)
         if count > status.get(whole, 0):
-            shown = whole if whole == "readyReplicas" else f"status.{whole}"
+            shown = ready if whole == "readyReplicas" else f"status.{whole}"
             errors.append(FieldError.invalid(f"{path}.{part}", count, f"cannot be greater than {shown}"))
     return errors
 

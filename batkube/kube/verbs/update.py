@@ -52,12 +52,13 @@ def update(
         if not api.strategy(resource).create_on_update:
             raise ApiError.not_found(resource.qualified, name)
         if metadata.get("uid"):
-            raise ApiError.other_object(resource.qualified, stored, "UID", metadata["uid"], "")
+            raise ApiError.other_object(resource.qualified, stored, "UID", metadata["uid"], "", dry_run=options.dry_run)
         metadata.pop("resourceVersion", None)  # whatever it says, there is nothing it could differ from
         return create(api, resource, namespace, obj, options, warnings), True
     uid = metadata.get("uid")
     if uid and uid != current.obj["metadata"]["uid"]:
-        raise ApiError.other_object(resource.qualified, stored, "UID", uid, current.obj["metadata"]["uid"])
+        found = current.obj["metadata"]["uid"]
+        raise ApiError.other_object(resource.qualified, stored, "UID", uid, found, dry_run=options.dry_run)
     return store_changed(api, resource, current, obj, options, subresource, warnings), False
 
 
