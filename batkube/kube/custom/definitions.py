@@ -10,7 +10,7 @@ import copy
 from typing import Any
 
 from ..api import Api
-from ..resources import ResourceType, Subresource
+from ..resources import ResourceType, Subresource, version_order
 from ..status import ApiError, FieldError, quote
 from ..store import ADDED, DELETED, Change
 from ..strategy import Context, Strategy, keep_all_but_status
@@ -261,8 +261,7 @@ def _served_version(version: JSON, spec: JSON) -> ServedVersion:
     subresources = version.get("subresources") or {}
     warning = ""
     if version.get("deprecated"):
-        kind = f"{spec['group']}/{version['name']} {spec['names']['kind']}"
-        warning = version.get("deprecationWarning") or f"{kind} is deprecated"
+        warning = version.get("deprecationWarning") or _deprecation(version["name"], spec)
     return ServedVersion(
         name=version["name"],
         schema=(version.get("schema") or {}).get("openAPIV3Schema") or {},
@@ -271,6 +270,16 @@ def _served_version(version: JSON, spec: JSON) -> ServedVersion:
         selectable=tuple(field["jsonPath"] for field in version.get("selectableFields") or ()),
         deprecation=warning,
     )
+
+
+def _deprecation(name: str, spec: JSON) -> str:
+    """What is said of a version by default, which tells of the best newer one that is not deprecated itself
+    (`defaultDeprecationWarning` of k8s.io/apiextensions-apiserver).
+    """
+    group, kind = spec["group"], spec["names"]["kind"]
+    others = [its["name"] for its in spec["versions"] if its.get("served") and not its.get("deprecated")]
+    best = min((other for other in others if version_order(other) < version_order(name)), key=version_order, default="")
+    return f"{group}/{name} {kind} is deprecated" + (f"; use {group}/{best} {kind}" if best else "")
 
 
 def _resource(version: JSON, served: ServedVersion, spec: JSON) -> ResourceType:
