@@ -13,6 +13,7 @@ from collections.abc import Awaitable, Callable, MutableMapping, Sequence
 from typing import Any
 from urllib.parse import unquote
 
+from . import impersonation
 from .answers import Answer, answer_error, compressed, warning_header
 from .api import Api
 from .bodies import MAX_BODY
@@ -138,7 +139,7 @@ class Endpoint:
         warnings: list[str] = []
         accept = content_type = user_agent = ""
         authorization = b""
-        gzip = False
+        gzip = acts_as_other = upgrades = False
         for name, value in headers:
             if name == b"accept":
                 accept = value.decode("latin-1")
@@ -150,12 +151,18 @@ class Endpoint:
                 gzip = b"gzip" in value and b"gzip" in map(bytes.strip, value.split(b","))
             elif name == b"authorization":
                 authorization = value
+            elif name == b"upgrade":
+                upgrades = True
+            elif name.startswith(impersonation.PREFIX):
+                acts_as_other = True
         query = Query(raw_query.decode("latin-1")) if raw_query else NO_QUERY
         try:
             parts = split_path(raw_path)
             if "timeout" in query and not runs_long(parts, method, query.flag("watch")):
                 check_timeout(query)
             user = self.api.authentication.user(method, raw_path, authorization, certified)
+            if acts_as_other:
+                user = impersonation.impersonated(headers)
             target = target_of(self.api.registry, parts)
             if target is None:
                 if parts[0] == "openapi" and raw_path.endswith(b"/"):
@@ -163,7 +170,7 @@ class Endpoint:
                 return self._document(parts, method, accept, query)
             if len(body) > MAX_BODY:
                 raise ApiError.request_too_large(MAX_BODY)
-            request = Request(method, target, query, accept, content_type, body, user_agent, user, warnings)
+            request = Request(method, target, query, accept, content_type, body, user_agent, user, warnings, upgrades)
             self.requests[verb_of(request), target.resource.storage] += 1
             result = handle(self.api, request)
             if gzip and method == "GET" and isinstance(result, Answer):

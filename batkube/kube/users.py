@@ -18,11 +18,19 @@ class User:
     name: str
     groups: tuple[str, ...]
     uid: str = ""
+    extra: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    """What else is known of him, by keys."""
 
     def info(self) -> JSON:
         """As `UserInfo` of authentication.k8s.io/v1."""
         uid = {"uid": self.uid} if self.uid else {}
-        return {"username": self.name, **uid, "groups": list(self.groups)}
+        extra = {"extra": {key: list(values) for key, values in self.extra}} if self.extra else {}
+        return {"username": self.name, **uid, "groups": list(self.groups), **extra}
+
+
+def service_account_groups(namespace: str) -> tuple[str, ...]:
+    """The groups of the service accounts of a namespace, but for the one of all who are known."""
+    return "system:serviceaccounts", f"system:serviceaccounts:{namespace}"
 
 
 ADMIN = User("admin", ("system:masters", AUTHENTICATED), uid="admin")

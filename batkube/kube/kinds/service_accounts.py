@@ -17,7 +17,7 @@ import orjson
 
 from ..status import ApiError, FieldError, quote
 from ..strategy import ActionRequest, Answer, Context, Reader, Strategy
-from ..users import AUTHENTICATED, User
+from ..users import AUTHENTICATED, User, service_account_groups
 
 JSON = dict[str, Any]
 
@@ -174,5 +174,4 @@ def read_token(token: bytes, store: Reader, key: bytes, now: float) -> User | No
             return None
     except (IndexError, KeyError, TypeError, ValueError):
         return None
-    groups = ("system:serviceaccounts", f"system:serviceaccounts:{namespace}", AUTHENTICATED)
-    return User(claims["sub"], groups, uid)
+    return User(claims["sub"], (*service_account_groups(namespace), AUTHENTICATED), uid)
