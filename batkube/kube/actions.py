@@ -141,6 +141,7 @@ def carry_out(api: Api, request: Request, subresource: str) -> Answer:
             admit_binding=admit_binding,
             user=request.user,
             access=api.authentication,
+            upgrades=request.upgrades,
             change=change,
         )
     )

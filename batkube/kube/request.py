@@ -40,6 +40,7 @@ class Request:
     user_agent: str = ""
     user: User = ADMIN
     warnings: list[str] = field(default_factory=list)
+    upgrades: bool = False  # asks for another protocol on its connection
 
     @property
     def client(self) -> str:

@@ -271,6 +271,7 @@ class ActionRequest:
     admit_binding: Callable[[JSON, str], None]
     user: User  # who asks
     access: Access
+    upgrades: bool = False  # asks for another protocol on its connection
     # The body of a patch, applied to the action's own object (a Scale).
     change: Callable[[JSON], JSON] | None = None
 

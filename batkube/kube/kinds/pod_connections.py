@@ -14,6 +14,9 @@ from ..times import TimeError, read_time
 JSON = dict[str, Any]
 
 _INTEGERS = ("tailLines", "limitBytes", "sinceSeconds")
+# Types of addresses by which a kubelet is looked for, in this order (`--kubelet-preferred-address-types`).
+_PREFERRED = ("Hostname", "InternalDNS", "InternalIP", "ExternalDNS", "ExternalIP")
+_NAMES = ("Hostname", "InternalDNS", "ExternalDNS")
 _CONTAINER_LISTS = ("initContainers", "containers", "ephemeralContainers")
 
 
@@ -40,9 +43,18 @@ def connect(request: ActionRequest) -> Answer:
         _check_container(request, pod)
     if not node:
         raise ApiError.bad_request(f"pod {name} does not have a host assigned")
-    if request.ctx.store.get("nodes", "", node) is None:
+    its = request.ctx.store.get("nodes", "", node)
+    if its is None:
         raise ApiError.not_found("pods", node)
-    raise ApiError.bad_request("Upgrade request required")
+    addresses = {each.get("type"): each.get("address") for each in (its.get("status") or {}).get("addresses") or ()}
+    kind = next((kind for kind in _PREFERRED if addresses.get(kind)), None)
+    if kind is None:
+        raise _without_address(its)
+    if not request.upgrades:
+        raise ApiError.bad_request("Upgrade request required")
+    where = addresses[kind]
+    why = f": lookup {where}: no such host" if kind in _NAMES else f" {where}:10250: connect: connection refused"
+    raise ApiError.unforeseen(f"error dialing backend: dial tcp{why}")
 
 
 def proxy(request: ActionRequest) -> Answer:
@@ -58,11 +70,16 @@ def node_proxy(request: ActionRequest) -> Answer:
     node = request.ctx.store.get("nodes", "", request.ctx.name)
     if node is None:
         raise ApiError.not_found("nodes", request.ctx.name)
+    raise _without_address(node)
+
+
+def _without_address(node: JSON) -> ApiError:
+    """There is none by which the kubelet of a node could be found."""
     addresses = " ".join(
         f"{{{address.get('type', '')} {address.get('address', '')}}}"
         for address in (node.get("status") or {}).get("addresses") or ()
     )
-    raise ApiError.unforeseen(f"no preferred addresses found; known addresses: [{addresses}]")
+    return ApiError.unforeseen(f"no preferred addresses found; known addresses: [{addresses}]")
 
 
 def _pod(request: ActionRequest) -> JSON:
