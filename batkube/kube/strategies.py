@@ -28,6 +28,7 @@ from .kinds.events import Events
 from .kinds.eviction import evict
 from .kinds.flow_control import FlowSchemas, PriorityLevels
 from .kinds.ingresses import IngressClasses, Ingresses
+from .kinds.ip_addresses import IPAddresses
 from .kinds.jobs import Jobs
 from .kinds.leases import LeaseCandidates, Leases
 from .kinds.limit_ranges import LimitRanges
@@ -80,6 +81,7 @@ STRATEGIES: Mapping[str, Strategy] = {
     "horizontalpodautoscalers.autoscaling": HorizontalPodAutoscalers(),
     "ingressclasses.networking.k8s.io": IngressClasses(),
     "ingresses.networking.k8s.io": Ingresses(),
+    "ipaddresses.networking.k8s.io": IPAddresses(),
     "jobs.batch": Jobs(),
     "leasecandidates.coordination.k8s.io": LeaseCandidates(),
     "leases.coordination.k8s.io": Leases(),

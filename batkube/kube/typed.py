@@ -240,6 +240,8 @@ def _readers(type_name: str) -> list[_Reader]:
         zero: Callable[[], Any] | None = None
         if its.shape and not its.omit_empty:
             zero = _constant(None)  # a nil slice or map
+        elif its.name == "apiGroup" and its.pointer and not its.omit_empty:
+            zero = _constant(None)  # of a reference; other pointers like it are given their defaults where absent
         elif not its.pointer and not its.shape:
             if is_struct:
                 zero = _zero_struct(its.type)

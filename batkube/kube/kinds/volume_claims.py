@@ -66,7 +66,9 @@ class VolumeClaims(Strategy):
         errors = super().validate_update(new, old, ctx)
         if ctx.subresource == "status":
             return errors + _validate_status(new["status"])
-        grouped = any("apiGroup" in (old["spec"].get(field) or {}) for field in ("dataSource", "dataSourceRef"))
+        grouped = any(
+            (old["spec"].get(field) or {}).get("apiGroup") is not None for field in ("dataSource", "dataSourceRef")
+        )
         errors += validate_claim_spec(new["spec"], "spec", any_group=grouped) + _validate_change(new, old)
         if not errors and ctx.admits("PersistentVolumeClaimResize"):
             _check_growth(new, old, ctx)

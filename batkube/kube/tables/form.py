@@ -86,7 +86,7 @@ class TableForm:
             "apiVersion": self._api_version,
             "metadata": meta,
             "columnDefinitions": columns,
-            "rows": rows,
+            "rows": rows if rows or self._resource.kind in CELLS or self._resource.custom else None,
         }
 
     def _cells(self, obj: JSON, ages: Ages) -> list[Any]:
