@@ -183,6 +183,8 @@ def empty(type_name: str) -> JSON:
                 result[its.name] = empty(its.type)
             elif its.type in _ZEROS and (not its.omit_empty or its.type in _STRUCT_LIKE):
                 result[its.name] = _ZEROS[its.type]
+            elif its.type in _TIMES and not its.omit_zero:
+                result[its.name] = None
     return result
 
 

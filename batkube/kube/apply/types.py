@@ -67,6 +67,10 @@ def _rules() -> Any:
 def _struct(type_name: str) -> Type:
     if not api_types.has_type(type_name) or type_name in _rules()["atomic"]:
         return WHOLE
+    return _granular(type_name)
+
+
+def _granular(type_name: str) -> Type:
     fields: dict[str, Type] = {}
 
     def child(name: str) -> Type:
@@ -92,6 +96,8 @@ def _fields_by(type_name: str, outer: JSON) -> dict[str, Type]:
         rule = rules.get(its.name)
         if rule == "atomic":
             fields[its.name] = WHOLE
+        elif rule == "granular":
+            fields[its.name] = _granular(its.type)
         elif its.shape == "list":
             fields[its.name] = _list(rule, _struct(its.type), _KEY_DEFAULTS)
         elif its.shape == "map":

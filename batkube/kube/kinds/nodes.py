@@ -40,6 +40,7 @@ class Nodes(Strategy):
     selectable_fields = frozenset(("spec.unschedulable",))
     selectable_metadata = ("metadata.name",)
     counts_generation = False
+    set_by_admission = frozenset(("spec.taints",))
 
     def prepare_create(self, obj: JSON, ctx: Context) -> None:
         for part, empty in ctx.resource.empty_fields.items():

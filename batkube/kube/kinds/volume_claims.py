@@ -42,6 +42,7 @@ class VolumeClaims(Strategy):
     answers_deleted_object = True
     revalidates_metadata = True
     counts_generation = False
+    set_by_admission = frozenset(("spec.dataSource", "spec.dataSourceRef", "spec.storageClassName"))
 
     def prepare_create(self, obj: JSON, ctx: Context) -> None:
         obj["status"] = {"phase": "Pending"}

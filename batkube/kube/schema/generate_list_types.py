@@ -3,7 +3,8 @@
 Source: api/openapi-spec/swagger.json of k8s.io/kubernetes (x-kubernetes-list-type, -list-map-keys, -map-type).
 
 Format: `atomic` names the types that are one field as a whole; `fields` maps a type to those of its fields that are
-not merged by their type alone: "atomic", "set", or the keys of a list of type map.
+not merged by their type alone: "atomic", "granular" though their type is atomic, "set", or the keys of a list of type
+map.
 """
 
 from __future__ import annotations
@@ -44,8 +45,10 @@ def generate(module: Path, target: Path) -> None:
 
 
 def _rule(schema: JSON) -> Any:
-    if schema.get("x-kubernetes-map-type") == "atomic":
-        return "atomic"
+    if schema.get("x-kubernetes-map-type") == "atomic" or (
+        schema.get("x-kubernetes-map-type") == "granular" and "$ref" in schema
+    ):
+        return schema["x-kubernetes-map-type"]
     list_type = schema.get("x-kubernetes-list-type")
     if list_type == "map":
         return schema["x-kubernetes-list-map-keys"]
