@@ -84,10 +84,11 @@ _VARYING = (
     (re.compile(r"https?://127\.0\.0\.1:\d+"), "<server>"),
     (re.compile(r"\b10\.(0|96)\.\d+\.\d+\b"), "<ip>"),
     (re.compile(r"(?<![\w.-])\d{1,2}s(?![\w.-])"), "<age>"),
+    (re.compile(r"(?<![\w.-])\d+y(?![\w.-])"), "<years>"),  # since a time that a manifest names, of the year 2000
     (re.compile(r"\b([a-z]+\.)[0-9a-f]{16}\b"), r"\1<hash>"),  # names of events
 )
 _LOGGED = re.compile(r"[IWE]\d{4} \d\d:\d\d:\d\d\.\d{6} ")  # by kubectl's libraries, of how its watches ended
-_PADDED = re.compile(r"(<(?:uid|time|version|server|ip|age|hash)>) {2,}")
+_PADDED = re.compile(r"(<(?:uid|time|version|server|ip|age|years|hash)>) {2,}")
 
 
 def settled(output: str) -> str:
