@@ -57,7 +57,7 @@ class Connection(HttpToolsProtocol):
         self._answering = answering
         self._start = b""  # of what came last
         self._head: int | None = None  # bytes so far of a head that is not complete
-        self._deaf = False  # refused; what still comes is read and thrown away
+        self._deaf = False  # what still comes is read and thrown away
         self._body: bytes | None = None  # so far, of a request that goes the short way
         self._due: tuple[Callable[[], None], asyncio.Handle] | None = None  # the next step of a short request
         self._certified: User | None = None  # whom the client's certificate names
@@ -87,6 +87,14 @@ class Connection(HttpToolsProtocol):
             self._head += len(data)
             if self._head > MAX_HEAD:
                 self._refuse(TextError(431, "431 Request Header Fields Too Large"))
+
+    def _unsupported_upgrade_warning(self) -> None:
+        """A request to speak something else than HTTP is answered in HTTP. The parser goes no further on such a
+        connection: what else comes, a body, is thrown away, and the answer is the last.
+        """
+        self._deaf = True
+        if self.cycle is not None:
+            self.cycle.keep_alive = False
 
     def on_message_begin(self) -> None:
         """The parser has seen the first byte of a request."""

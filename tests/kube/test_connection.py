@@ -173,6 +173,17 @@ async def test_the_next_request_of_a_connection_comes_after_the_one_before(
         assert [(await wire.answer())[0] for _ in range(3)] == [201, 200, 201]
 
 
+async def test_what_comes_after_a_refused_upgrade_is_no_request(server: ApiServer) -> None:
+    """A body in a packet of its own, as clients send it."""
+    async with wire_to(server) as wire:
+        upgrade = ("Connection: Upgrade", "Upgrade: SPDY/3.1", "Content-Length: 2")
+        wire.send(head("POST", "/api/v1/namespaces/default/pods/nothing/exec?command=ls", *upgrade))
+        await wire.writer.drain()
+        wire.send(b"{}")
+        assert (await wire.answer())[0] == 404
+        assert await asyncio.wait_for(wire.reader.read(), 5) == b""
+
+
 async def test_a_body_of_unknown_length_is_read(server: ApiServer) -> None:
     body = configmap("a")
     async with wire_to(server) as wire:
