@@ -10,7 +10,7 @@ import sys
 
 from ..conformance.servers import batkube, kube_apiserver
 from ..conftest import tools_folder
-from .sessions import VERSIONS, file_of, names, played, recorded
+from .sessions import VERSIONS, file_of, names, played, recorded, versions
 from .transcript import parse
 
 
@@ -22,7 +22,8 @@ def main() -> int:
     parser.add_argument("--kubectl", action="append", metavar="VERSION", choices=VERSIONS, help="default: all")
     options = parser.parse_intermixed_args()
     action = record if options.command == "record" else check
-    outcomes = [action(name, version) for name in options.name or names() for version in options.kubectl or VERSIONS]
+    chosen = [(name, version) for name in options.name or names() for version in versions(name)]
+    outcomes = [action(*each) for each in chosen if not options.kubectl or each[1] in options.kubectl]
     return int(not all(outcomes))
 
 

@@ -17,6 +17,9 @@ FOLDER = Path(__file__).parent / "sessions"
 VERSIONS = ("1.36.3", "1.34.3")
 """Of kubectl. What the first prints stands in NAME.md, what another does in NAME.VERSION.md, where that differs."""
 
+_NEWEST_ALONE = ("ask", "kinds", "make", "pods")
+"""Sessions, long ones, in which it is the server that counts."""
+
 PATIENCE = 30.0
 """Seconds that a command may take."""
 
@@ -24,6 +27,11 @@ PATIENCE = 30.0
 def names() -> list[str]:
     """Of all sessions."""
     return sorted(path.stem for path in FOLDER.glob("*.md") if not path.stem.endswith(VERSIONS))
+
+
+def versions(name: str) -> tuple[str, ...]:
+    """Of kubectl, by which a session is played."""
+    return VERSIONS[:1] if name in _NEWEST_ALONE else VERSIONS
 
 
 def file_of(name: str, version: str = VERSIONS[0]) -> Path:

@@ -4,11 +4,10 @@ import pytest
 
 from ..conformance.servers import batkube
 from ..conftest import BuiltTool
-from .sessions import VERSIONS, names, played, recorded
+from .sessions import names, played, recorded, versions
 
 
-@pytest.mark.parametrize("version", VERSIONS)
-@pytest.mark.parametrize("name", names())
+@pytest.mark.parametrize(("name", "version"), [(name, version) for name in names() for version in versions(name)])
 def test_session(name: str, version: str, built_tool: BuiltTool) -> None:
     """Each command prints what it printed with kube-apiserver."""
     kubectl = built_tool(f"kubectl-{version}")
