@@ -52,7 +52,13 @@ Path = tuple[Step, ...]
 @lru_cache(maxsize=1024)
 def parse(path: str) -> Path:
     """The steps of a path. JSONPathError where it is malformed."""
-    return _Reader(path).steps()
+    first = _Reader(path)
+    steps, following = first.steps(), first.following()
+    while following is not None:  # other paths, which are not asked for: but they have to be some
+        other = _Reader(following)
+        other.steps()
+        following = other.following()
+    return steps
 
 
 class _Reader:
@@ -63,10 +69,12 @@ class _Reader:
         found: list[Step] = []
         while self._at < len(self._text) and self._text[self._at] != "}":
             found += self._step(found)
-        _, opened, following = self._text[self._at :].partition("{")
-        if opened:  # another path, which is not asked for: but it has to be one
-            parse(following)
         return tuple(found)
+
+    def following(self) -> str | None:
+        """What stands behind the next brace, None where there is none."""
+        _, opened, rest = self._text[self._at :].partition("{")
+        return rest if opened else None
 
     def _step(self, before: list[Step]) -> list[Step]:
         if self._text.startswith("[?(", self._at):

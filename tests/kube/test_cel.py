@@ -77,6 +77,11 @@ def test_a_rule_may_not_work_for_ever() -> None:
         evaluate(parse("self.all(a, self.all(b, self.all(c, a + b + c >= 0)))"), many)
 
 
+def test_a_text_may_not_have_digits_without_end() -> None:
+    with pytest.raises(CelError, match="precision"):
+        evaluate(parse("'%.200000000f'.format([self.ratio])"), {"self": SELF})
+
+
 def test_a_rule_about_change_waits_for_one() -> None:
     schema = {"properties": {"spec": {"x-kubernetes-validations": [{"rule": "self == oldSelf", "message": "fixed"}]}}}
     assert check(schema, {"spec": 1}, None, []) == []

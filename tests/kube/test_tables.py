@@ -229,6 +229,12 @@ def test_json_paths() -> None:
         find(".list[2]", obj)
 
 
+def test_paths_behind_a_path_are_looked_at_however_many_they_are() -> None:
+    assert find(".a" + "}{.b" * 5_000, {"a": 1}) == [1]
+    with pytest.raises(JSONPathError):
+        find(".a" + "}{.b" * 5_000 + "}{#", {"a": 1})
+
+
 async def test_a_scale_has_a_table_of_its_own(client: httpx.AsyncClient) -> None:
     template = {"metadata": {"labels": {"a": "b"}}, "spec": {"containers": [{"name": "c", "image": "i"}]}}
     spec = {"replicas": 3, "selector": {"matchLabels": {"a": "b"}}, "template": template}

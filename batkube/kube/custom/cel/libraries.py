@@ -17,6 +17,7 @@ Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 _SEMVER = re.compile(
     r"(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)(?:-[0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*)?(?:\+[0-9A-Za-z.-]+)?", re.ASCII
 )
+_MAX_DIGITS = 1_000  # of a number in a text; more would only hold the server up
 _DIRECTIVE = re.compile(r"%(?:\.(\d+))?(.)")
 
 
@@ -61,6 +62,8 @@ def formatted(template: str, values: list[Any]) -> str:
         digits, kind = found.groups()
         if kind == "%":
             return "%"
+        if int(digits or 0) > _MAX_DIGITS:
+            raise ValueError(f"precision {digits} is too large")
         value = next(waiting)
         if kind in "dxXob":
             return format(value, kind)
