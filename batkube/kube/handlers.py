@@ -49,7 +49,10 @@ Handler = Callable[[Api, Request], Result]
 def handle(api: Api, request: Request) -> Result:
     """Carry out a request. Raises ApiError or TextError where it is refused."""
     resource = request.target.resource
-    deprecation = api.strategy(resource).deprecation(resource.version)
+    strategy = api.strategy(resource)
+    if request.target.subresource == "status":
+        request.tables = strategy.status_tables
+    deprecation = strategy.deprecation(resource.version)
     if not deprecation:
         return _handle(api, request)
     request.warnings.append(deprecation)

@@ -19,12 +19,6 @@ from .users import ADMIN, User
 JSON = dict[str, Any]
 
 _WITH_TABLES = ("", "status", "scale")  # of subresources; what only acts has none
-_NO_STATUS_TABLES = (
-    "customresourcedefinitions.apiextensions.k8s.io",
-    "devicetaintrules.resource.k8s.io",
-    "podgroups.scheduling.k8s.io",
-    "resourceclaims.resource.k8s.io",
-)
 
 
 @dataclass(slots=True)
@@ -41,6 +35,7 @@ class Request:
     user: User = ADMIN
     warnings: list[str] = field(default_factory=list)
     upgrades: bool = False  # asks for another protocol on its connection
+    tables: bool = True  # what is asked for can be shown as one
 
     @property
     def client(self) -> str:
@@ -52,9 +47,7 @@ class Request:
 
     def accepted(self, stream: bool = False) -> Accepted:
         resource, subresource = self.target.resource, self.target.subresource
-        tables = resource.storable and subresource in _WITH_TABLES
-        if subresource == "status" and resource.storage in _NO_STATUS_TABLES:
-            tables = False
+        tables = self.tables and resource.storable and subresource in _WITH_TABLES
         lists = self.method == "GET" and (not self.target.name or self.target.watch)
         accepted = negotiate(self.accept, stream, resource.custom, tables, lists=lists)
         if self.query and "pretty" in self.query:

@@ -117,8 +117,14 @@ class Strategy:
     # Dependents are orphaned where the client asks for nothing (jobs, replication controllers).
     orphans_by_default: bool = False
     # What a client is warned of that leaves it at that.
-    cached: bool = True  # the real server has a watch cache of the kind
     orphan_warning: str = ""
+    # The real server has a watch cache of the kind, and in it an index by that field.
+    cached: bool = True
+    indexed_field: str = ""
+    # The real server marks an object as terminating before it deletes it, in a write of its own.
+    deleted_in_two_steps: bool = False
+    # What is read of `/status` can be a table.
+    status_tables: bool = True
 
     def prepare_create(self, obj: JSON, ctx: Context) -> None:
         """Fill in defaults and drop what a client may not set. Name, uid and creationTimestamp are set already."""

@@ -32,6 +32,8 @@ class DefinitionStrategy(Strategy):
     """The rules of definitions themselves."""
 
     unconditional_update = False
+    deleted_in_two_steps = True
+    status_tables = False
 
     def prepare_create(self, obj: JSON, ctx: Context) -> None:
         obj["metadata"]["generation"] = 1

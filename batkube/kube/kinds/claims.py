@@ -37,6 +37,7 @@ class ResourceClaims(Strategy):
     counts_generation = False
     answers_deleted_object = True
     kept_by_status = USERS_METADATA
+    status_tables = False
 
     def prepare_create(self, obj: JSON, ctx: Context) -> None:
         super().prepare_create(obj, ctx)

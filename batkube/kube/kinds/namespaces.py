@@ -31,6 +31,7 @@ class Namespaces(Strategy):
     selectable_metadata = ("metadata.name",)
     counts_generation = False
     answers_deleted_object = True
+    deleted_in_two_steps = True
     name_rule = staticmethod(dns_label)
 
     def prepare_create(self, obj: JSON, ctx: Context) -> None:

@@ -56,6 +56,7 @@ class PodGroups(Strategy):
 
     counts_generation = False
     kept_by_status = USERS_METADATA
+    status_tables = False
 
     def prepare_create(self, obj: JSON, ctx: Context) -> None:
         obj.pop("status", None)

@@ -35,6 +35,7 @@ _HOST = "spec.host"  # what spec.nodeName was called long ago
 class Pods(Strategy):
     """Rules of pods."""
 
+    indexed_field = "spec.nodeName"
     set_by_admission = frozenset(("spec.priority", "spec.preemptionPolicy", "spec.tolerations"))
     selectable_fields = frozenset(
         (

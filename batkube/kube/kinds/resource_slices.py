@@ -53,6 +53,7 @@ class ResourceSlices(Strategy):
     """The devices that a driver offers."""
 
     answers_deleted_object = True
+    indexed_field = "spec.nodeName"
     selectable_fields = frozenset(("spec.driver", "spec.nodeName"))
     selectable_metadata = ("metadata.name",)
 

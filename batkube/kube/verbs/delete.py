@@ -45,7 +45,7 @@ def delete(
     strategy = api.strategy(resource)
     write = _DRY_RUN if options.dry_run else WriteOptions()
     ctx = api.context(stored_as, namespace, name, None, write, warnings, resource)
-    _check_preconditions(current, options, stored_as.storage in _TWO_STEPS and not of_collection)
+    _check_preconditions(current, options, strategy.deleted_in_two_steps and not of_collection)
     if not of_collection:
         strategy.check_delete(current.obj, ctx)
     marked = _marked(current, strategy, options, ctx)
@@ -87,11 +87,8 @@ def _remove(api: Api, version: Version) -> Version:
     return api.store.remove(version.resource, version.key)
 
 
-_TWO_STEPS = ("namespaces", "customresourcedefinitions.apiextensions.k8s.io")
-"""Kinds that the real server marks as terminating before all else; what it says then are the words of an update."""
-
-
 def _check_preconditions(current: Version, options: DeleteOptions, two_steps: bool) -> None:
+    """409 where the object is not the one that is meant; of the first of `two_steps` in the words of an update."""
     resource = current.resource
     metadata = current.obj["metadata"]
     wanted = (

@@ -163,7 +163,7 @@ def list_page(api: Api, resource: ResourceType, options: ListOptions) -> Page:
     limit = 0 if asked == 0 else options.limit
     versions = _selected(collection, current, options.scope)
     if limit > 0:
-        versions = _indexed(collection, resource, versions, options.scope)
+        versions = _indexed(collection, api.strategy(resource).indexed_field, versions, options.scope)
     return _page(collection, versions, current, limit, options.scope)
 
 
@@ -203,17 +203,14 @@ def _selected(collection: Collection, current: int, scope: Scope) -> Versions:
     return collection.as_of(current, scope.namespace)
 
 
-_INDEXED = {"pods": "spec.nodeName", "resourceslices.resource.k8s.io": "spec.nodeName"}
-
-
-def _indexed(collection: Collection, resource: ResourceType, versions: Versions, scope: Scope) -> Versions:
-    """What a first page is chosen from: the watch cache has indices of some kinds (`MatcherIndex`), by which no page
-    counts objects of other nodes.
+def _indexed(collection: Collection, field: str, versions: Versions, scope: Scope) -> Versions:
+    """What a first page is chosen from: the watch cache has an index by that field (`MatcherIndex`), by which no page
+    counts objects that have it otherwise.
     """
-    node = scope.fields.exact(_INDEXED.get(resource.storage, ""))
-    if node is None:
+    wanted = scope.fields.exact(field) if field else None
+    if wanted is None:
         return versions
-    return [each for each in versions if each.fields(collection.field_labels).get("spec.nodeName", "") == node]
+    return [each for each in versions if each.fields(collection.field_labels).get(field, "") == wanted]
 
 
 def _as_of(collection: Collection, revision: int, scope: Scope) -> Versions:
