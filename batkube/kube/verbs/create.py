@@ -56,8 +56,7 @@ def create(
     name = _name(api, resource, namespace, metadata)
     obj["metadata"] = _system_fields(api, resource, namespace, name, metadata, ctx)
     strategy = api.strategy(resource)
-    owned = options.names_manager or (resource.custom and bool(options.field_manager))
-    sent = _copy(obj) if owned and managed is None else None
+    sent = _copy(obj) if ownership.is_followed(resource, options) and managed is None else None
     drop_disabled(stored_as.storage, obj, None, api.gates)
     strategy.prepare_create(obj, ctx)
     fill_empty(obj, stored_as)

@@ -16,6 +16,7 @@ from ..apply.types import UNTYPED, Type, built_in
 from ..conversion import to_served
 from ..custom.strategy import CustomStrategy
 from ..metadata import SYSTEM_FIELDS
+from ..options import WriteOptions
 from ..resources import ResourceType
 from ..store import NOBODY, Version, Writer
 
@@ -38,6 +39,11 @@ def entries_of(api: Api, resource: ResourceType, version: Version) -> list[Entry
     if managed:
         return managers.read(managed)
     return [_entry_of_all(api, resource, served, version.writer)]
+
+
+def is_followed(resource: ResourceType, options: WriteOptions) -> bool:
+    """A write keeps account of who owns what: where the request names its field manager, and of custom resources."""
+    return options.names_manager or (resource.custom and bool(options.field_manager))
 
 
 def of_only_writer(api: Api, resource: ResourceType, version: Version) -> list[JSON]:

@@ -131,10 +131,9 @@ def store_changed(
             raise ApiError.invalid(stored_as.qualified_kind, name, errors)
         charged = charge_quotas(new, ctx, old) if namespace else []
     new["kind"], new["apiVersion"] = stored_as.kind, stored_as.api_version
-    owned = options.names_manager or (resource.custom and bool(options.field_manager))
     if not by_rules:
         managed = old["metadata"].get("managedFields")
-    elif managed is None and (sent or "managedFields" in old["metadata"] or owned):
+    elif managed is None and (sent or "managedFields" in old["metadata"] or ownership.is_followed(stored_as, options)):
         try:
             managed = ownership.after_write(api, stored_as, current, new, sent, options.field_manager, subresource)
         except DuplicateKey:  # two elements of one key have no owner of their own: all stays as it was
