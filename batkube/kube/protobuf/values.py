@@ -11,6 +11,7 @@ from typing import Any
 
 import orjson
 
+from ..durations import DurationError, go_duration, nanoseconds
 from ..quantity import QuantityError, canonical
 from .wire import BYTES, VARINT, ProtobufError, read_length, read_varint, signed, skip, varint
 
@@ -158,43 +159,15 @@ def write_int_or_string(value: Any) -> bytes:
 
 
 def read_duration(data: bytes, start: int, end: int) -> str:
-    return _go_duration(signed(_number(read_fields(data, start, end), 1), 64))
-
-
-def _go_duration(nanos: int) -> str:
-    """Nanoseconds as Go prints a duration: `1m30s`, `1.5s`, `2ms`."""
-    if nanos == 0:
-        return "0s"
-    sign, nanos = ("-", -nanos) if nanos < 0 else ("", nanos)
-    for unit, name in ((1, "ns"), (1_000, "µs"), (1_000_000, "ms")):
-        if nanos < unit * 1000:
-            return f"{sign}{_decimal(nanos, unit)}{name}"
-    seconds, rest = divmod(nanos, 1_000_000_000)
-    minutes, seconds = divmod(seconds, 60)
-    hours, minutes = divmod(minutes, 60)
-    result = f"{_decimal(seconds * 1_000_000_000 + rest, 1_000_000_000)}s"
-    if hours or minutes:
-        result = f"{minutes}m{result}"
-    return f"{sign}{hours}h{result}" if hours else sign + result
-
-
-def _decimal(value: int, unit: int) -> str:
-    whole, rest = divmod(value, unit)
-    return f"{whole}.{str(rest).zfill(len(str(unit)) - 1)}".rstrip("0").rstrip(".") if rest else str(whole)
-
-
-_DURATION_UNITS = {"ns": 1, "us": 1e3, "µs": 1e3, "μs": 1e3, "ms": 1e6, "s": 1e9, "m": 60e9, "h": 3600e9}
-_DURATION = re.compile(r"(\d+\.?\d*|\.\d+)(ns|us|µs|μs|ms|s|m|h)")
+    return go_duration(signed(_number(read_fields(data, start, end), 1), 64))
 
 
 def write_duration(value: Any) -> bytes:
     source = _string(value, "a duration")
-    sign = -1 if source.startswith("-") else 1
-    body = source.lstrip("+-")
-    parts = _DURATION.findall(body)
-    if body != "0" and (not parts or "".join(number + unit for number, unit in parts) != body):
-        raise ProtobufError(f"{source!r} is no duration")
-    return b"\x08" + varint(sign * round(sum(float(number) * _DURATION_UNITS[unit] for number, unit in parts)))
+    try:
+        return b"\x08" + varint(nanoseconds(source))
+    except DurationError:
+        raise ProtobufError(f"{source!r} is no duration") from None
 
 
 def read_embedded(data: bytes, start: int, end: int) -> Any:

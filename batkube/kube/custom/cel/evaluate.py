@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import Any
 
+from ...durations import nanoseconds
 from ...quantity import Quantity
 from ..expressions import expression
 from . import libraries
@@ -382,12 +382,7 @@ def timestamp(text: str) -> datetime:
 
 def duration(text: str) -> timedelta:
     """A span of time: `1h30m`. ValueError."""
-    units = {"h": 3600.0, "m": 60.0, "s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}
-    found = re.findall(r"(\d+(?:\.\d+)?)(ms|us|ns|h|m|s)", text)
-    if not found or "".join(number + unit for number, unit in found) != text.lstrip("+-"):
-        raise ValueError(f"invalid duration {text!r}")
-    seconds = sum(float(number) * units[unit] for number, unit in found)
-    return timedelta(seconds=-seconds if text.startswith("-") else seconds)
+    return timedelta(microseconds=nanoseconds(text) / 1000)
 
 
 _SHARED: dict[str, Callable[..., Any]] = {"size": len, "matches": _matches}
