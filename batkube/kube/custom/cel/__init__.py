@@ -5,9 +5,11 @@ kind: they are read and walked here, never handed to Python's own evaluation.
 """
 
 from .checks import compilation_problem
-from .evaluate import CelError, Optional, duration, evaluate, timestamp
+from .evaluate import evaluate
+from .functions import duration, timestamp
 from .syntax import Node, SyntaxProblem, parse
 from .types import Mismatch, Type, check, optional, type_of_schema
+from .values import CelError, Optional
 
 __all__ = [
     "CelError",
