@@ -8,10 +8,8 @@ structs that are no pointers are always there. `decode` does the same to plain d
 
 from __future__ import annotations
 
-import base64
-import binascii
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
@@ -19,42 +17,24 @@ from . import api_types
 from .custom.embedded import not_strings
 from .custom.reading import drop_nulls, embedded, prune
 from .go_values import go_json
-from .quantity import QuantityError, canonical
 from .resources import ResourceType
 from .status import ApiError, quote
-from .times import TimeError, read_micro_time, read_time
+from .typed_values import (
+    RAW,
+    SCALARS,
+    STRUCT_LIKE,
+    TIMES,
+    ZEROS,
+    Mismatch,
+    Notes,
+    Read,
+    Unfit,
+    read_anything,
+    read_string,
+    unfit,
+)
 
 JSON = dict[str, Any]
-
-# Reads a value at a path, notes what is unknown, and gives it in the server's own spelling.
-Read = Callable[[Any, str, "_Notes"], Any]
-
-
-class _Mismatch(Exception):
-    """A value that does not fit its field."""
-
-
-class _Unfit(_Mismatch):
-    """A value of another type; where it stands is told by the structs around it, from the inside to the outside."""
-
-    def __init__(self, kind: str, wanted: str) -> None:
-        super().__init__()
-        self._kind, self._wanted = kind, wanted
-        self._struct, self._path = "", ""
-
-    def within(self, struct: str, field: str) -> None:
-        """It is in that field of a struct."""
-        self._struct = self._struct or struct
-        self._path = f"{field}.{self._path}" if self._path else field
-
-    def __str__(self) -> str:
-        where = f"{self._struct}.{self._path}"
-        return f"json: cannot unmarshal {self._kind} into Go struct field {where} of type {self._wanted}"
-
-
-@dataclass(slots=True)
-class _Notes:
-    unknown: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,10 +77,10 @@ def decode(
         return read
     if type_name is None:
         return obj
-    notes = _Notes()
+    notes = Notes()
     try:
         result: JSON = _struct(type_name)(obj, "", notes)
-    except _Mismatch as mismatch:
+    except Mismatch as mismatch:
         version = quote(api_version.rpartition("/")[2])
         raise ApiError.bad_request(f"{name} in version {version} cannot be handled as a {name}: {mismatch}") from None
     unknown = sorted(notes.unknown) if patched else notes.unknown
@@ -124,7 +104,7 @@ def _tell(kind: str, api_version: str, found: list[str], validation: str, warnin
 def _custom(resource: ResourceType, obj: JSON, applied: bool) -> tuple[JSON, list[str]]:
     """A custom resource: its metadata is typed, all else is for its schema. And what of it is not known."""
     metadata = obj.get("metadata")
-    notes = _Notes()
+    notes = Notes()
     unknown: list[str] = []
     read = _metadata(resource, metadata if metadata is not None else {}, "metadata", notes)
     result = {**obj, "metadata": read}
@@ -133,7 +113,7 @@ def _custom(resource: ResourceType, obj: JSON, applied: bool) -> tuple[JSON, lis
         unknown = prune(schema, result, root=True)
         drop_nulls(schema, result)
     if schema is not None:
-        of_embedded = _Notes()
+        of_embedded = Notes()
         for inner, path in embedded(schema, result):
             if why := not_strings(inner, path):
                 raise _unreadable(resource, why)
@@ -144,10 +124,10 @@ def _custom(resource: ResourceType, obj: JSON, applied: bool) -> tuple[JSON, lis
     return result, notes.unknown + unknown
 
 
-def _metadata(resource: ResourceType, metadata: Any, path: str, notes: _Notes, *, inner: bool = False) -> JSON:
+def _metadata(resource: ResourceType, metadata: Any, path: str, notes: Notes, *, inner: bool = False) -> JSON:
     try:
         read: JSON = _struct("meta/v1.ObjectMeta")(metadata, path, notes)
-    except _Mismatch as mismatch:
+    except Mismatch as mismatch:
         why = str(mismatch)
         if inner:
             why = why.replace("Go struct field . of type", "Go value of type")
@@ -181,9 +161,9 @@ def empty(type_name: str) -> JSON:
         elif not its.pointer and not its.shape:
             if api_types.has_type(its.type) and not api_types.is_string_list(its.type):
                 result[its.name] = empty(its.type)
-            elif its.type in _ZEROS and (not its.omit_empty or its.type in _STRUCT_LIKE):
-                result[its.name] = _ZEROS[its.type]
-            elif its.type in _TIMES and not its.omit_zero:
+            elif its.type in ZEROS and (not its.omit_empty or its.type in STRUCT_LIKE):
+                result[its.name] = ZEROS[its.type]
+            elif its.type in TIMES and not its.omit_zero:
                 result[its.name] = None
     return result
 
@@ -194,15 +174,15 @@ def _struct(type_name: str) -> Read:
     always = tuple((reader.name, reader.zero) for reader in readers.values() if reader.zero is not None)
     has_type_meta = api_types.has_kind(type_name)
 
-    def read(value: Any, path: str, notes: _Notes) -> JSON:
+    def read(value: Any, path: str, notes: Notes) -> JSON:
         if not isinstance(value, dict):
-            raise _unfit(value, type_name.rpartition("/")[2])
+            raise unfit(value, type_name.rpartition("/")[2])
         result: JSON = {}
         for key, item in value.items():
             reader = readers.get(key)
             if reader is None:
                 if has_type_meta and key in ("kind", "apiVersion"):
-                    result[key] = _string(item, key, notes)
+                    result[key] = read_string(item, key, notes)
                 else:
                     notes.unknown.append(f"{path}.{key}" if path else key)
                 continue
@@ -210,8 +190,8 @@ def _struct(type_name: str) -> Read:
                 continue
             try:
                 read_item = reader.read(item, f"{path}.{key}" if path else key, notes)
-            except _Unfit as unfit:
-                unfit.within(_go_name(type_name).rpartition(".")[2], reader.embedded + key)
+            except Unfit as misfit:
+                misfit.within(_go_name(type_name).rpartition(".")[2], reader.embedded + key)
                 raise
             if read_item is None or (reader.omits and not read_item):
                 continue
@@ -247,18 +227,18 @@ def _readers(type_name: str) -> list[_Reader]:
         elif not its.pointer and not its.shape:
             if is_struct:
                 zero = _zero_struct(its.type)
-            elif its.type in _ZEROS and (not its.omit_empty or its.type in _STRUCT_LIKE):
-                zero = _constant(_ZEROS[its.type])
-            elif its.type in _TIMES and not its.omit_zero:
+            elif its.type in ZEROS and (not its.omit_empty or its.type in STRUCT_LIKE):
+                zero = _constant(ZEROS[its.type])
+            elif its.type in TIMES and not its.omit_zero:
                 zero = _constant(None)
-        if its.type in (*_STRUCT_LIKE, _RAW) and not its.shape:
+        if its.type in (*STRUCT_LIKE, RAW) and not its.shape:
             omits = False
         readers.append(_Reader(its.name, read, omits, zero))
     return readers
 
 
 def _zero_struct(type_name: str) -> Callable[[], JSON]:
-    return lambda: _struct(type_name)({}, "", _Notes())
+    return lambda: _struct(type_name)({}, "", Notes())
 
 
 def _constant(value: Any) -> Callable[[], Any]:
@@ -267,16 +247,16 @@ def _constant(value: Any) -> Callable[[], Any]:
 
 def _value(type_name: str) -> Read:
     if api_types.is_string_list(type_name):
-        return _list(_string, "string")
+        return _list(read_string, "string")
     if api_types.has_type(type_name):
         return lambda value, path, notes: _struct(type_name)(value, path, notes)
-    return _SCALARS.get(type_name, _anything)
+    return SCALARS.get(type_name, read_anything)
 
 
 def _list(read: Read, type_name: str) -> Read:
-    def read_list(value: Any, path: str, notes: _Notes) -> list[Any]:
+    def read_list(value: Any, path: str, notes: Notes) -> list[Any]:
         if not isinstance(value, list):
-            raise _unfit(value, f"[]{_go_name(type_name)}")
+            raise unfit(value, f"[]{_go_name(type_name)}")
         return [
             read(item if item is not None else _null(type_name), f"{path}[{index}]", notes)
             for index, item in enumerate(value)
@@ -286,9 +266,9 @@ def _list(read: Read, type_name: str) -> Read:
 
 
 def _map(read: Read, type_name: str) -> Read:
-    def read_map(value: Any, path: str, notes: _Notes) -> JSON:
+    def read_map(value: Any, path: str, notes: Notes) -> JSON:
         if not isinstance(value, dict):
-            raise _unfit(value, f"map[string]{_go_name(type_name)}")
+            raise unfit(value, f"map[string]{_go_name(type_name)}")
         return {
             key: read(item if item is not None else _null(type_name), f"{path}.{key}", notes)
             for key, item in value.items()
@@ -299,127 +279,8 @@ def _map(read: Read, type_name: str) -> Read:
 
 def _null(type_name: str) -> Any:
     """What null is as an item of a list or a map: the type's zero value."""
-    return {} if api_types.has_type(type_name) else _ZEROS.get(type_name)
-
-
-def _string(value: Any, path: str, notes: _Notes) -> str:
-    if not isinstance(value, str):
-        raise _unfit(value, "string")
-    return value
-
-
-def _bool(value: Any, path: str, notes: _Notes) -> bool:
-    if not isinstance(value, bool):
-        raise _unfit(value, "bool")
-    return value
-
-
-def _integer(bits: int) -> Read:
-    bound = 1 << (bits - 1)
-
-    def read(value: Any, path: str, notes: _Notes) -> int:
-        if type(value) is not int or not -bound <= value < bound:
-            raise _unfit(value, f"int{bits}", exact=True)
-        return value
-
-    return read
-
-
-def _double(value: Any, path: str, notes: _Notes) -> float:
-    if not isinstance(value, int | float) or isinstance(value, bool):
-        raise _unfit(value, "float64")
-    return value
-
-
-def _bytes(value: Any, path: str, notes: _Notes) -> str:
-    text = _string(value, path, notes).replace("\n", "").replace("\r", "")
-    try:
-        base64.b64decode(text, validate=True)
-    except (binascii.Error, ValueError):
-        bad = next((i for i, c in enumerate(text) if not (c.isalnum() and c.isascii()) and c not in "+/="), len(text))
-        raise _Mismatch(f"illegal base64 data at input byte {bad}") from None
-    return text
-
-
-def _time(value: Any, path: str, notes: _Notes) -> str | None:
-    return _read_time(read_time, value, path, notes)
-
-
-def _micro_time(value: Any, path: str, notes: _Notes) -> str | None:
-    return _read_time(read_micro_time, value, path, notes)
-
-
-def _read_time(read: Callable[[str], str], value: Any, path: str, notes: _Notes) -> str | None:
-    if value is None:
-        return None
-    try:
-        return read(_string(value, path, notes))
-    except TimeError as error:
-        raise _Mismatch(str(error)) from None
-
-
-def _quantity(value: Any, path: str, notes: _Notes) -> str:
-    """In the real server's spelling."""
-    text = value if isinstance(value, str) else str(value).removesuffix(".0") if _is_number(value) else ""
-    try:
-        return canonical(text)
-    except QuantityError as error:
-        raise _Mismatch(str(error)) from None
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
-
-
-def _int_or_string(value: Any, path: str, notes: _Notes) -> int | str:
-    if isinstance(value, str):
-        return value
-    if type(value) is not int or not -(1 << 31) <= value < 1 << 31:
-        raise _unfit(value, "int32", exact=True)
-    return value
-
-
-def _anything(value: Any, path: str, notes: _Notes) -> Any:
-    return value
-
-
-_SCALARS: dict[str, Read] = {
-    "string": _string,
-    "bool": _bool,
-    "int32": _integer(32),
-    "int64": _integer(64),
-    "double": _double,
-    "bytes": _bytes,
-    "Time": _time,
-    "MicroTime": _micro_time,
-    "Quantity": _quantity,
-    "IntOrString": _int_or_string,
-}
-_ZEROS: dict[str, Any] = {
-    "string": "",
-    "bool": False,
-    "int32": 0,
-    "int64": 0,
-    "double": 0,
-    "bytes": "",
-    "Quantity": "0",
-    "IntOrString": 0,
-}
-# Structs in Go although single values in JSON: omitempty does not leave them out.
-_STRUCT_LIKE = frozenset(("Quantity", "IntOrString"))
-_RAW = "RawExtension"  # whatever was sent: an empty object is one
-
-
-# Structs as well, of which those without a date are null.
-_TIMES = frozenset(("Time", "MicroTime"))
+    return {} if api_types.has_type(type_name) else ZEROS.get(type_name)
 
 
 def _go_name(type_name: str) -> str:
     return type_name.rpartition("/")[2]
-
-
-def _unfit(value: Any, wanted: str, exact: bool = False) -> _Unfit:
-    kind = {bool: "bool", int: "number", float: "number", str: "string", list: "array", dict: "object"}[type(value)]
-    if exact and kind == "number":
-        kind = f"number {value}"
-    return _Unfit(kind, wanted)
