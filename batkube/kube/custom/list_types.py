@@ -24,10 +24,13 @@ def duplicates(schema: JSON, value: Any, path: str = "") -> list[FieldError]:
         items = schema.get("items")
         if isinstance(items, dict):
             for index, item in enumerate(value):
-                errors += duplicates(items, item, f"{path}[{index}]")
+                if isinstance(item, dict | list):
+                    errors += duplicates(items, item, f"{path}[{index}]")
     elif isinstance(value, dict):
         additional, properties = schema.get("additionalProperties"), schema.get("properties") or {}
         for name, item in value.items():
+            if not isinstance(item, dict | list):
+                continue
             if name in properties:
                 errors += duplicates(properties[name], item, f"{path}.{name}" if path else name)
             elif isinstance(additional, dict):

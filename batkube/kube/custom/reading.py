@@ -29,19 +29,21 @@ def _prune(schema: JSON, value: Any, path: str, unknown: list[str], preserved: b
     preserved = preserved or bool(schema.get(_PRESERVE))
     if isinstance(value, list):
         for index, item in enumerate(value):
-            _prune(schema.get("items") or _NOTHING, item, f"{path}[{index}]", unknown, preserved)
+            if isinstance(item, dict | list):
+                _prune(schema.get("items") or _NOTHING, item, f"{path}[{index}]", unknown, preserved)
         return
     if not isinstance(value, dict):
         return
     embedded = schema.get(_EMBEDDED)
-    for key in list(value):
-        here = f"{path}.{key}" if path else key
+    for key, item in list(value.items()):
         if embedded and key in TYPE_META:
             continue
         its = _field(schema, key)
         if its is not None:
-            _prune(its, value[key], here, unknown)
+            if isinstance(item, dict | list):
+                _prune(its, item, f"{path}.{key}" if path else key, unknown)
         elif not preserved:
+            here = f"{path}.{key}" if path else key
             del value[key]
             if path or key not in TYPE_META:
                 unknown.append(here)
@@ -59,14 +61,20 @@ def _field(schema: JSON, name: str) -> JSON | None:
 def drop_nulls(schema: JSON, value: Any) -> None:
     """Null where it may not be is as nothing, unless a default comes in its place; in lists it stays."""
     if isinstance(value, list):
-        for item in value:
-            drop_nulls(schema.get("items") or _NOTHING, item)
+        if items := schema.get("items"):
+            for item in value:
+                if isinstance(item, dict | list):
+                    drop_nulls(items, item)
     elif isinstance(value, dict):
         for key, item in list(value.items()):
+            if item is not None and not isinstance(item, dict | list):
+                continue
             its = _field(schema, key)
+            if not its:  # nothing is known of its parts
+                continue
             if item is not None:
-                drop_nulls(its or _NOTHING, item)
-            elif its and not its.get("nullable") and its.get("default") is None:
+                drop_nulls(its, item)
+            elif not its.get("nullable") and its.get("default") is None:
                 del value[key]
 
 
@@ -78,7 +86,8 @@ def default(schema: JSON, value: Any) -> None:
             for index, item in enumerate(value):
                 if item is None and not items.get("nullable"):
                     value[index] = copy.deepcopy(items.get("default"))
-                default(items, value[index])
+                if isinstance(value[index], dict | list):
+                    default(items, value[index])
         return
     if not isinstance(value, dict):
         return
@@ -87,14 +96,15 @@ def default(schema: JSON, value: Any) -> None:
         given = its.get("default")
         if given is not None and (key not in value or (value[key] is None and not its.get("nullable"))):
             value[key] = copy.deepcopy(given)
-        if key in value:
+        if isinstance(value.get(key), dict | list):
             default(its, value[key])
     if isinstance(additional, dict):
         for key, item in value.items():
             if key not in properties:
                 if item is None and not additional.get("nullable"):
                     value[key] = copy.deepcopy(additional.get("default"))
-                default(additional, value[key])
+                if isinstance(value[key], dict | list):
+                    default(additional, value[key])
 
 
 def converted(schema: JSON, obj: JSON, api_version: str) -> JSON:
@@ -115,14 +125,15 @@ def read_anew(schema: JSON, obj: JSON) -> JSON:
 def embedded(schema: JSON, value: Any, path: str = "") -> Iterator[tuple[JSON, str]]:
     """The objects that an object has in it (`x-kubernetes-embedded-resource`), and where."""
     if isinstance(value, list):
-        for index, item in enumerate(value):
-            yield from embedded(schema.get("items") or _NOTHING, item, f"{path}[{index}]")
+        items = schema.get("items") or _NOTHING
+        for index, item in enumerate(value) if items else ():
+            if isinstance(item, dict | list):
+                yield from embedded(items, item, f"{path}[{index}]")
     elif isinstance(value, dict):
         if schema.get(_EMBEDDED):
             yield value, path
         properties = schema.get("properties") or _NOTHING
         for key, item in value.items():
-            its = _field(schema, key)
-            if its and isinstance(item, dict | list):
+            if isinstance(item, dict | list) and (its := _field(schema, key)):
                 below = f"{path}.{key}" if key in properties else f"{path}[{key}]"
                 yield from embedded(its, item, below.lstrip("."))

@@ -103,7 +103,8 @@ class CustomStrategy(Strategy):
             _wrong_status(schema, new, old) if ctx.subresource == "status" else schemas.validate(schema, new, "", old)
         )
         errors += validate_replicas(new, version.scale, ctx.subresource) + validate_embedded(schema, new)
-        errors += [] if duplicates(schema, old) else duplicates(schema, new)
+        twice = duplicates(schema, new)
+        errors += twice if twice and not duplicates(schema, old) else []
         errors += rules.check(schema, new, old, errors)
         if not errors:
             _warn_of_finalizers(new, old["metadata"], ctx)
@@ -135,7 +136,7 @@ class CustomStrategy(Strategy):
         return {path: _shown(value_at(obj, path)) for path in self._paths}
 
     def _read(self, obj: JSON, version: ServedVersion) -> None:
-        _whole_numbers(obj)
+        _whole_numbers(obj, ("metadata",))
         prune(version.schema, obj, root=True)
         default(version.schema, obj)
 
@@ -166,13 +167,13 @@ def _warn_of_finalizers(obj: JSON, before: JSON, ctx: Context) -> None:
             ctx.warnings.append(f"{at}: {why} writers")
 
 
-def _whole_numbers(value: Any) -> None:
-    """1.0 is 1: as Go prints a number that it read without knowing its type."""
+def _whole_numbers(value: Any, but: tuple[str, ...] = ()) -> None:
+    """1.0 is 1: as Go prints a number that it read without knowing its type. `but` are keys that are not looked at."""
     entries = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
     for key, item in list(entries):
         if isinstance(item, float) and item.is_integer() and abs(item) < 1 << 63:
             value[key] = int(item)
-        else:
+        elif isinstance(item, dict | list) and key not in but:
             _whole_numbers(item)
 
 
