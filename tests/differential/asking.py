@@ -121,7 +121,7 @@ async def difference(request: Request, one: httpx.AsyncClient, other: httpx.Asyn
     if not expected["status"]:
         return ""
     if expected["status"] != got["status"]:
-        return f"expected {expected['status']} {_message(expected)}, got {got['status']} {_message(got)}"
+        return f"expected {expected['status']} {message_of(expected)}, got {got['status']} {message_of(got)}"
     if texts:
         pair = strict_view(expected), strict_view(got)
     else:
@@ -129,10 +129,11 @@ async def difference(request: Request, one: httpx.AsyncClient, other: httpx.Asyn
     return "; ".join(list(differences(*pair, ""))[:3])
 
 
-def _message(answer: JSON) -> str:
+def message_of(answer: JSON) -> str:
+    """What a refusal says."""
     body = answer.get("body")
     text = body.get("message", "") if isinstance(body, dict) and body.get("kind") == "Status" else ""
-    return repr(str(text)[:160]) if text else ""
+    return repr(str(text)[:400]) if text else ""
 
 
 def _masked(value: JSON, key: str = "", managed: bool = False) -> JSON:

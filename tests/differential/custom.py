@@ -11,7 +11,7 @@ import httpx
 
 from tests.conformance.levels import strict_view
 
-from .asking import Request, ask, differences
+from .asking import Request, ask, differences, message_of
 from .definitions import DEFINITIONS, Kind
 
 JSON = Any
@@ -58,7 +58,7 @@ def _told(request: Request, expected: JSON, got: JSON) -> Iterator[str]:
 
 def _differ(request: Request, expected: JSON, got: JSON) -> Iterator[str]:
     if expected["status"] != got["status"]:
-        yield f"expected {expected['status']} {_message(expected)}, got {got['status']} {_message(got)}"
+        yield f"expected {expected['status']} {message_of(expected)}, got {got['status']} {message_of(got)}"
     elif request.path != DEFINITIONS or expected["status"] != 201:  # controllers write to definitions at once
         yield from differences(_in_order(expected), _in_order(got), "")
 
@@ -70,8 +70,3 @@ def _in_order(answer: JSON) -> JSON:
     if not isinstance(body, dict) or "errors:\n" not in str(body.get("message")):
         return view
     return {**view, "body": {**body, "message": "\n".join(sorted(body["message"].split("\n")))}}
-
-
-def _message(answer: JSON) -> str:
-    body = answer["body"]
-    return repr(str(body.get("message", ""))[:400]) if isinstance(body, dict) else ""
