@@ -24,9 +24,14 @@ _LEFT_OUT = (("apiVersion",), ("kind",), ("metadata", "managedFields"))
 class Mutation(NamedTuple):
     """An object in which one value is another."""
 
+    base: JSON
     path: Path
     value: JSON
-    object: JSON
+
+    @property
+    def object(self) -> JSON:
+        """The whole of it, made when asked for: of all mutations few are."""
+        return _with(self.base, self.path, self.value)
 
 
 class Schemas:
@@ -47,7 +52,7 @@ class Schemas:
         for path, its, current in self._walk(base, schema, ()):
             for value in [DELETED, *self._values(its, current)] if current is not None else self._values(its, current):
                 if value != current or value == DELETED:
-                    yield Mutation(path, value, _with(base, path, value))
+                    yield Mutation(base, path, value)
 
     def _walk(self, value: JSON, schema: JSON, path: Path) -> Iterator[tuple[Path, JSON, JSON]]:
         """All places of an object, with their schemas and values; also those where it says nothing."""
