@@ -1,4 +1,4 @@
-"""The Kubernetes API server in memory: what embeds it, starts it and asks it in process.
+"""The Kubernetes API server in memory, for callers that embed it, start it and use it in process.
 
 server = ApiServer(now=clock.now, seed=7)
 await server.start()
@@ -10,50 +10,53 @@ await server.stop()
 from __future__ import annotations
 
 import secrets
-import socket
 import ssl
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Mapping, MutableMapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-import orjson
-
-from . import typed
-from .admission import disabled_plugins
-from .api import Api, BindAdmission
-from .bootstrap import bootstrap
+from .admission.plugins import admission, disabled_plugins
+from .apimachinery.deep_copy import deep_copy
+from .apimachinery.status import ApiError
+from .apimachinery.users import ADMIN
+from .authentication.kubeconfig import kubeconfig
+from .codec import typed
 from .custom.definitions import STORAGE as DEFINITIONS
 from .custom.definitions import Definitions, DefinitionStrategy
-from .deadlines import Deadlines
-from .documents import Documents
-from .endpoint import Endpoint, send_answer
-from .expiry import EVENT_TTL, EventExpiry
-from .gates import enabled_gates
-from .kubeconfig import kubeconfig
-from .listener import Listener
-from .metrics import exposition
-from .options import DeleteOptions
-from .resources import Registry, ResourceType, default_registry
-from .status import ApiError
-from .store import Change, Store
-from .strategies import ACTIONS, STRATEGIES
-from .users import ADMIN
+from .discovery.non_resource_paths import Documents
+from .http.activity import Activity
+from .http.endpoint import Endpoint, send_answer
+from .http.listener import Listener
+from .http.metrics import exposition
+from .http.wire import Wire
+from .in_process import scheduling
+from .in_process.bootstrap import bootstrap
+from .in_process.given import Given, Told
+from .in_process.trusted import TrustedWrites
+from .kinds.core.node_lifecycle import TaintedNodes
+from .kinds.strategies import ACTIONS, STRATEGIES
+from .schema.gates import enabled_gates
+from .schema.resources import Registry, ResourceType, default_registry
+from .storage.store import Change, Store
+from .verbs.api import Api, BindAdmission
 from .verbs.create import create
 from .verbs.delete import delete
+from .verbs.expiry import EVENT_TTL, EventExpiry
 from .verbs.list import ListOptions, list_page
+from .verbs.options import DeleteOptions
 from .verbs.update import update
+from .verbs.write import Write
 
 if TYPE_CHECKING:
     from fastapi import APIRouter, FastAPI
 
-    from .certificates import Authority
+    from .authentication.certificates import Authority
 
 JSON = dict[str, Any]
 # `list` is a method of the server.
 Objects = list[JSON]
-Provided = list[tuple[ResourceType, JSON]]
-Sockets = list[socket.socket]
+Wires = list[Wire]
 BindAdmissions = list[BindAdmission]
 
 # First parts of paths that belong to the FastAPI application; all other paths are the Kubernetes API's.
@@ -63,16 +66,16 @@ APP_PATHS = frozenset(("batkube",))
 _REACHED_AT = {"0.0.0.0": "127.0.0.1", "::": "::1"}
 
 
-class ApiServer:
-    """One cluster's API server.
+class ApiServer(Activity):
+    """The API server of one cluster.
 
-    `now` gives the simulated time in Unix seconds, `seed` is where uids and generated names come from,
-    `version` is the Kubernetes version it says it is. All methods but `start` and `stop` are synchronous and
-    take effect at once.
+    `now` returns the simulated time in Unix seconds. `seed` is the source of uids and generated names. `version` is the
+    Kubernetes version that the server reports. All methods but `start` and `stop` are synchronous and take effect at
+    once.
 
-    Over plain HTTP everybody is an administrator. With `authority` it speaks HTTPS, and whoever calls must show the
-    `token` (one is made up where none is given) or a client certificate of that authority; with `token` alone it is
-    plain HTTP with that token.
+    Over plain HTTP everybody is an administrator. With `authority` the server speaks HTTPS, and clients must show the
+    `token` (one is made if none is given) or a client certificate of that authority. With `token` alone it is plain
+    HTTP with that token.
     """
 
     def __init__(
@@ -91,20 +94,26 @@ class ApiServer:
         authority: Authority | None = None,
         token: str | None = None,
         hostnames: Sequence[str] = (),
+        node_lifecycle: bool = False,
         time_stands: Callable[[], bool] = lambda: False,
     ) -> None:
-        """`history` is how many changes of each collection are kept for watches that come back, `event_ttl` how
-        many simulated seconds an event is kept.
+        """Create a server.
 
-        `enable_admission_plugins` and `disable_admission_plugins` as kube-apiserver's flags (AdmissionError where they
-        name what is not there): without TaintNodesByCondition a new node is not tainted not-ready, for clusters in
-        which nobody takes that taint away. `feature_gates` are kube-apiserver's, by name; `gates.GATES` has those that
+        `history` is the number of changes of each collection that are kept for watches that come back. `event_ttl` is
+        the number of simulated seconds for which an event is kept.
+
+        `enable_admission_plugins` and `disable_admission_plugins` are kube-apiserver's flags (AdmissionError if they
+        name an unknown plugin). Without TaintNodesByCondition a new node is not tainted not-ready, for clusters in
+        which nobody removes that taint. `feature_gates` are kube-apiserver's, by name; `gates.GATES` has those that
         make a difference. `runtime_config` says which API versions discovery shows, as kube-apiserver's flag.
 
-        `hostnames`: by which clients call it, where that is not the address it listens on; the first stands in `url`.
-        They go into its certificate, as do `localhost` and the names of the service `kubernetes`.
+        `hostnames` are the names by which clients call the server, if they differ from the address it listens on. The
+        first one is in `url`. All are in its certificate, with `localhost` and the names of the service `kubernetes`.
 
-        While `time_stands` says so, no watch ends by its timeout.
+        `node_lifecycle`: nodes are tainted by their conditions, as the node lifecycle controller would do it. The taint
+        of a new node is removed when its status says that it is ready.
+
+        While `time_stands` returns True, no watch ends by its timeout.
         """
         self.authority = authority
         self.token = secrets.token_urlsafe(32) if authority is not None and token is None else token
@@ -116,33 +125,39 @@ class ApiServer:
             seed=seed,
             version=version,
             registry=self.registry,
-            strategies={**STRATEGIES, DEFINITIONS: DefinitionStrategy()},
+            strategies={
+                **STRATEGIES,
+                DEFINITIONS: DefinitionStrategy(),
+                **({"nodes": TaintedNodes()} if node_lifecycle else {}),
+            },
             actions=ACTIONS,
             store=self.store,
-            disabled_admission=disabled_plugins(enable_admission_plugins, disable_admission_plugins),
+            admission=admission(disabled_plugins(enable_admission_plugins, disable_admission_plugins)),
             gates=enabled_gates(feature_gates or {}),
             token=self.token,
             authentication_required=self.token is not None,
         )
-        self._endpoint = Endpoint(self._api, Documents(self.registry, version, self._metrics), time_stands)
+        super().__init__(Endpoint(self._api, Documents(self.registry, version, self._metrics), time_stands))
+        self.trusted = TrustedWrites(self._api, self.create, self.update)
+        """The writes for a caller that promises to know the rules."""
         self.routes: list[Callable[[], APIRouter]] = []
-        """Makers of what is included in ``app``."""
-        self._listener: Listener | None = None
+        """The makers of the routers that are included in ``app``."""
         self._host, self._port = "", 0
         self.writes: Counter[tuple[str, str]] = Counter()  # by type of change and storage key
         self.store.subscribe(self._count)
         self.store.subscribe(Definitions(self._api).follow)
         self.store.subscribe(EventExpiry(self._api, event_ttl).follow)
         self._definitions: Objects = []
-        self._provided: Provided = []
+        self._given = Given(self._api)
         self._bootstrap()
 
     # -- over HTTP
 
     @cached_property
     def app(self) -> FastAPI:
-        """The application that batkube's own paths belong to. It is made when first asked for: loading FastAPI takes
-        half of the time from start to ready.
+        """The application that batkube's own paths belong to. It is made when first asked for.
+
+        Loading FastAPI takes half of the time from start to ready.
         """
         from fastapi import FastAPI
 
@@ -158,10 +173,10 @@ class ApiServer:
         return app
 
     async def start(self, host: str = "127.0.0.1", port: int = 0) -> None:
-        """Listen, in the running event loop. Port 0: any free one. OSError (with the address) where it is
+        """Listen, in the running event loop. Port 0 is any free one. Raise OSError (with the address) if the port is
         taken.
         """
-        listener = Listener(self.asgi, self._endpoint)
+        listener = Listener(self.asgi, self._endpoint, lambda: self._heed())
         self._port = await listener.start(host, port, self._tls(host))
         self._host, self._listener = host, listener
         self._endpoint.hang_up = listener.hang_up
@@ -169,6 +184,7 @@ class ApiServer:
     async def stop(self) -> None:
         """End all watches and close all connections."""
         if self._listener is not None:
+            self.turns.end()
             self._endpoint.end_watches()
             listener, self._listener = self._listener, None
             await listener.stop()
@@ -179,15 +195,15 @@ class ApiServer:
 
     @property
     def url(self) -> str:
-        """Where clients find it."""
+        """The URL at which clients find the server."""
         host = self._hostnames[0] if self._hostnames else _REACHED_AT.get(self._host, self._host)
         scheme = "http" if self.authority is None else "https"
         return f"{scheme}://{f'[{host}]' if ':' in host else host}:{self._port}"
 
     def kubeconfig(self, *, client_certificate: bool = False) -> JSON:
-        """What a client needs to come in, as an administrator: the token or, if asked, a client certificate.
+        """Return the kubeconfig of an administrator, with the token or, if asked, a client certificate.
 
-        ValueError where certificates are asked of a server without TLS.
+        Raise ValueError if a certificate is asked of a server without TLS.
         """
         if self.authority is None:
             if client_certificate:
@@ -202,7 +218,10 @@ class ApiServer:
         receive: Callable[[], Awaitable[MutableMapping[str, Any]]],
         send: Callable[[MutableMapping[str, Any]], Awaitable[None]],
     ) -> None:
-        """Kubernetes first: its requests pass by FastAPI and its middleware."""
+        """Answer a request. Requests to Kubernetes come first: they pass by FastAPI and its middleware."""
+        if scope["type"] == "http":
+            path = scope.get("raw_path") or scope["path"].encode()
+            await self.turns.turn(scope.get("client"), scope["method"].encode(), path, scope["query_string"])
         if scope["type"] == "http" and scope["path"].lstrip("/").partition("/")[0] not in APP_PATHS:
             await self._endpoint(scope, receive, send)
             return
@@ -215,15 +234,15 @@ class ApiServer:
     # -- in process, by the same rules as over HTTP
 
     def create(self, resource: str, obj: JSON, namespace: str | None = None) -> JSON:
-        """Create an object. `resource` is a plural with its group: `pods`, `leases.coordination.k8s.io`.
+        """Create an object. Return the stored object, which must not be changed.
 
-        The namespace is that of the object if it is not given. Returns the stored object, which must not be
-        changed.
+        `resource` is a plural with its group: `pods`, `leases.coordination.k8s.io`. The namespace is that of the object
+        if it is not given.
         """
         return self._create(self._resource(resource), obj, namespace)
 
     def get(self, resource: str, name: str, namespace: str | None = None) -> JSON:
-        """The stored object, not to be changed; ApiError 404 if there is none."""
+        """Return the stored object, which must not be changed. Raise ApiError 404 if there is none."""
         kind = self._resource(resource)
         return self._api.stored(kind, self._namespace(kind, namespace), name).obj
 
@@ -235,7 +254,7 @@ class ApiServer:
         label_selector: str = "",
         field_selector: str = "",
     ) -> Objects:
-        """The stored objects in order of namespace and name; of all namespaces if it is None."""
+        """Return the stored objects, sorted by namespace and name; those of all namespaces if `namespace` is None."""
         kind = self._resource(resource)
         options = ListOptions.select(self._api, kind, namespace or "", label_selector, field_selector)
         return [version.obj for version in list_page(self._api, kind, options).versions]
@@ -243,32 +262,52 @@ class ApiServer:
     def update(self, resource: str, obj: JSON, subresource: str | None = None, *, verbatim: Iterable[str] = ()) -> JSON:
         """Replace an object, or with `subresource="status"` its status.
 
-        `verbatim`: members of the status to be stored as they are, such as a time with its fraction of a second, which
-        the request of a client would lose.
+        `verbatim` are members of the status to be stored as they are, such as a time with its fraction of a second,
+        which the request of a client would lose.
         """
         kind = self._resource(resource)
         if subresource == "status" and not kind.custom:  # nothing else is taken, and reading it takes its time
             obj = {key: obj[key] for key in ("kind", "apiVersion", "metadata", "status") if key in obj}
         given = obj
-        obj = typed.decode(kind, _copy(obj))
+        obj = typed.decode(kind, deep_copy(obj))
         for member in verbatim:
             obj["status"][member] = given["status"][member]
         namespace = self._namespace(kind, None, obj)
-        version, _ = update(self._api, kind, namespace, obj["metadata"]["name"], obj, subresource=subresource)
+        version, _ = update(Write.of(self._api, kind, namespace, obj["metadata"]["name"], subresource), obj)
         return version.obj
 
     def delete(
-        self, resource: str, name: str, namespace: str | None = None, *, grace_seconds: int | None = None
+        self,
+        resource: str,
+        name: str,
+        namespace: str | None = None,
+        *,
+        grace_seconds: int | None = None,
+        uid: str | None = None,
     ) -> JSON:
-        """Delete an object; returns its last state. A bound pod stays, marked, until its grace period is over."""
+        """Delete an object. Return its last state. A bound pod stays, marked, until its grace period is over.
+
+        `uid` is that of the object that is meant. Raise ApiError 409 if another object has the name.
+        """
         kind = self._resource(resource)
-        options = DeleteOptions(grace_seconds=grace_seconds)
-        version, _ = delete(self._api, kind, self._namespace(kind, namespace), name, options)
+        options = DeleteOptions(grace_seconds=grace_seconds, uid=uid)
+        version, _ = delete(Write.of(self._api, kind, self._namespace(kind, namespace), name), options)
         return version.obj
 
+    def bind(self, name: str, node: str, namespace: str | None = None, *, uid: str = "") -> JSON:
+        """Give a pod its node. Raise ApiError if a scheduler over HTTP would be refused. `uid` is that of the pod that
+        is meant.
+        """
+        return scheduling.bind(self._api, namespace or "default", name, node, uid).obj
+
+    def tell_unschedulable(self, name: str, why: str, namespace: str | None = None) -> JSON:
+        """Record why a pod has no node (condition PodScheduled). Raise ApiError 404 if there is no such pod."""
+        return scheduling.tell_unschedulable(self._api, namespace or "default", name, why).obj
+
     def define(self, definition: JSON) -> None:
-        """Serve the custom resources of a CustomResourceDefinition from here on, after `reset` as well. ApiError where
-        it is not right, or its names are taken.
+        """Serve the custom resources of a CustomResourceDefinition from now on, after `reset` as well.
+
+        Raise ApiError if the definition is invalid, or its names are taken.
         """
         made = self.create(DEFINITIONS, definition)
         served = self.get(DEFINITIONS, made["metadata"]["name"])
@@ -278,13 +317,12 @@ class ApiServer:
                 raise ApiError.conflict(DEFINITIONS, made["metadata"]["name"], condition["message"])
         self._definitions.append(definition)
 
-    def provide(self, obj: JSON) -> None:
-        """Create an object of whichever kind it says it is, and again after each `reset`. ApiError."""
-        kind = self.registry.by_kind(obj["apiVersion"], obj["kind"])
-        if kind is None or not kind.storable:
-            raise ApiError.no_such_resource()
-        self._create(kind, obj)
-        self._provided.append((kind, obj))
+    def provide(self, objects: Sequence[JSON]) -> Told:
+        """Create objects of any kinds, in any order, and again after each `reset`. Return the warnings, by index.
+
+        Raise NotTaken if an object is refused.
+        """
+        return self._given.take(objects)
 
     def subscribe(self, listener: Callable[[Change], None]) -> None:
         """Call `listener` after each write, in order of revision, before the write returns."""
@@ -292,11 +330,13 @@ class ApiServer:
 
     @property
     def bind_admission(self) -> BindAdmissions:
-        """Asked before a pod is bound to a node; one that raises ApiError refuses the binding."""
+        """The functions to call before a pod is bound to a node. A function that raises ApiError refuses
+        the binding.
+        """
         return self._api.bind_admission
 
     def reset(self) -> None:
-        """A fresh cluster: everything is deleted, watchers see it go; revisions go on growing."""
+        """Reset the cluster: all objects are deleted, and watchers see their deletion. Revisions go on growing."""
         for collection in sorted(self.store.collections(), key=lambda collection: collection.storage):
             for version in collection.select():
                 self._api.identities.ended(collection.storage, *version.key)
@@ -304,57 +344,13 @@ class ApiServer:
         self._bootstrap()
         for definition in self._definitions:
             self.create(DEFINITIONS, definition)
-        for kind, obj in self._provided:
-            self._create(kind, obj)
-
-    # -- what it is doing
-
-    @property
-    def requests(self) -> Counter[tuple[str, str]]:
-        """How many requests came over HTTP, by verb and storage key."""
-        return self._endpoint.requests
-
-    def busy(self) -> bool:
-        """Something is not yet where it belongs: a request in work, an event or an answer on its way to a socket. What
-        waits for a client that does not read (`held_up`) is left out.
-        """
-        if self._endpoint.in_work:
-            return True
-        listener, unwritten = self._listener, self._endpoint.unwritten()
-        if listener is None:
-            return bool(unwritten)
-        if unwritten and not listener.held_up().keys() >= set(unwritten):
-            return True
-        return listener.requests_in_work() > len(self._endpoint.watchers) or listener.holds_bytes()
-
-    def held_up(self) -> Sockets:
-        """The sockets whose clients do not read what is there for them, so that more waits to be written."""
-        held_up = self._listener.held_up() if self._listener is not None else {}
-        return [transport.get_extra_info("socket") for transport in held_up.values()]
-
-    def connections(self) -> Sockets:
-        """The sockets of all open connections."""
-        if self._listener is None:
-            return []
-        return [transport.get_extra_info("socket") for transport in self._listener.transports()]
-
-    def watching(self, storage: str) -> set[tuple[str, int]]:
-        """Address and port of the clients that have a watch of this kind open."""
-        watchers = self._endpoint.watchers.items()
-        return {client for watcher, client in watchers if client is not None and watcher.storage == storage}
-
-    def end_watches_by(self, deadlines: Deadlines) -> None:
-        """From now on the `timeoutSeconds` of watches count by this clock; without, by the real one."""
-        self._endpoint.deadlines = deadlines
-
-    def listener(self) -> socket.socket | None:
-        return self._listener.socket if self._listener is not None else None
+        self._given.put_back()
 
     # -- private
 
     def _create(self, kind: ResourceType, obj: JSON, namespace: str | None = None) -> JSON:
-        obj = typed.decode(kind, _copy(obj))
-        return create(self._api, kind, self._namespace(kind, namespace, obj), obj).obj
+        obj = typed.decode(kind, deep_copy(obj))
+        return create(Write.of(self._api, kind, self._namespace(kind, namespace, obj)), obj).obj
 
     def _bootstrap(self) -> None:
         bootstrap(self._api, self.authority.certificate if self.authority is not None else None)
@@ -362,7 +358,7 @@ class ApiServer:
     def _tls(self, host: str) -> ssl.SSLContext | None:
         if self.authority is None:
             return None
-        from .certificates import SERVER_NAMES, server_context  # they take a while to load
+        from .authentication.certificates import SERVER_NAMES, server_context  # they take a while to load
 
         listens_on = () if host in _REACHED_AT else (host,)
         return server_context(self.authority, (*SERVER_NAMES, *listens_on, *self._hostnames))
@@ -383,12 +379,6 @@ class ApiServer:
         if namespace is None and obj is not None:
             namespace = obj.get("metadata", {}).get("namespace")
         return namespace or "default"
-
-
-def _copy(obj: JSON) -> JSON:
-    """A deep copy, through JSON: faster than any other way, and only JSON comes in."""
-    result: JSON = orjson.loads(orjson.dumps(obj))
-    return result
 
 
 __all__ = ["ApiServer", "Change", "Store"]

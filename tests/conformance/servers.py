@@ -32,10 +32,12 @@ class Server(NamedTuple):
 
 @contextmanager
 def batkube(*options: str, tls: bool = False) -> Iterator[Server]:
-    """`batkube serve --api-only`, and the options. RuntimeError where it does not start."""
+    """`batkube serve --api-only`, and the options: as kube-apiserver is where no controller manager is beside it.
+    RuntimeError where it does not start.
+    """
     with tempfile.TemporaryDirectory() as out:
         words = [sys.executable, "-m", "batkube", "serve", "--api-only", "--port", "0", "--out", out]
-        words += ["--token", TOKEN, *([] if tls else ["--insecure"]), *options]
+        words += ["--no-node-lifecycle", "--token", TOKEN, *([] if tls else ["--insecure"]), *options]
         with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as process:
             try:
                 assert process.stdout is not None

@@ -26,6 +26,7 @@ _VARYING_TEXT = [
     (re.compile(r"(ResourceVersion in (?:object meta|precondition): )\d+"), r"\1<rv>"),
     (re.compile(r"(ResourceVersion in (?:the precondition|record)) \(\d+\)"), r"\1 (<rv>)"),
     (re.compile(r"(\?hash=)[0-9A-F]{128}"), r"\1<hash>"),
+    (re.compile(r"\bselfType\d+"), "selfType<n>"),
     (re.compile(r"^(\d+ \()(?:\d+[ydhms]){1,2} ago\)$"), r"\1<age> ago)"),
     (re.compile(r'(resourceVersion\\?"?: ?\\?")\d+(?=\\?")'), r"\1<rv>"),
 ]

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import yaml
 
-from batkube.kube.resources import default_registry
+from batkube.kube.schema.resources import default_registry
 
 JSON = dict[str, Any]
 

@@ -7,8 +7,8 @@ import logging
 
 import pytest
 
-from batkube.kube.openapi_v2 import swagger
-from batkube.kube.resources import default_registry
+from batkube.kube.discovery.openapi_v2 import swagger
+from batkube.kube.schema.resources import default_registry
 from batkube.kube.server import ApiServer
 from tests.conformance.servers import Server
 

@@ -8,9 +8,9 @@ from typing import Any
 import httpx
 import orjson
 
-from batkube.kube.resources import ResourceType
+from batkube.kube.schema.resources import ResourceType
 from batkube.kube.server import ApiServer
-from batkube.kube.store import Collection, Version
+from batkube.kube.storage.store import Collection, Version
 
 JSON = Any
 Content = dict[tuple[str, str], JSON]  # of a collection, by namespace and name

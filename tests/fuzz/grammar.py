@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 
 import yaml
 
-from batkube.kube.protobuf.encode import encode
-from batkube.kube.protobuf.wire import ProtobufError
-from batkube.kube.resources import Registry, ResourceType
+from batkube.kube.codec.protobuf.encode import encode
+from batkube.kube.codec.protobuf.wire import ProtobufError
+from batkube.kube.schema.resources import Registry, ResourceType
 from tests.differential.objects import Base
 from tests.differential.patches import patches
 

@@ -1,4 +1,4 @@
-"""10,000 requests at random, right and wrong, in batches."""
+"""2,500 requests at random, right and wrong, in batches; `make fuzz` asks more, from other seeds."""
 
 from __future__ import annotations
 
@@ -9,11 +9,10 @@ import pytest
 from .running import fuzzing
 
 
-@pytest.mark.parametrize("seed", range(4))
 async def test_whatever_is_asked_the_server_answers_and_keeps_its_store_in_order(
-    seed: int, caplog: pytest.LogCaptureFixture
+    caplog: pytest.LogCaptureFixture,
 ) -> None:
-    async with fuzzing(seed) as fuzz:
+    async with fuzzing(0) as fuzz:
         for _ in range(5):
             assert await fuzz.batch(500) == []
         assert {200, 201, 400, 404, 405, 406, 409, 415, 422} <= fuzz.answered.keys()

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Callable
+import struct
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager
 from typing import Any
 
 import httpx
 import pytest
 
+from batkube.kube.apimachinery.status import ApiError
+from batkube.kube.codec.protobuf.values import read_fields
 from batkube.kube.server import ApiServer
-from batkube.kube.status import ApiError
 
 EPOCH = 1_767_225_600.0  # 2026-01-01T00:00:00Z
 
@@ -97,6 +100,15 @@ class Stream:
         return [json.loads(line) async for line in self._lines]
 
 
+def watch_events(stream: bytes) -> Iterator[tuple[str, bytes]]:
+    """The type and the object's body of each event of a stream in protobuf."""
+    while stream:
+        (size,) = struct.unpack(">I", stream[:4])
+        event = read_fields(stream, 4, 4 + size)
+        yield event[1].decode(), read_fields(event[2], 0, len(event[2]))[1]
+        stream = stream[4 + size :]
+
+
 def refused_fields(server: ApiServer, storage: str, obj: dict[str, Any]) -> list[str]:
     """The fields that are wrong with a new object; none if it is taken."""
     try:
@@ -104,3 +116,11 @@ def refused_fields(server: ApiServer, storage: str, obj: dict[str, Any]) -> list
     except ApiError as refused:
         return [cause["field"] for cause in (refused.details or {})["causes"]]
     return []
+
+
+@asynccontextmanager
+async def watching(client: httpx.AsyncClient, path: str, **params: Any) -> AsyncIterator[Stream]:
+    """Open a watch."""
+    async with client.stream("GET", path, params={"watch": "true", **params}) as response:
+        assert response.status_code == 200, await response.aread()
+        yield Stream(response)

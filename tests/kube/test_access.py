@@ -10,7 +10,7 @@ from typing import Any
 import httpx
 import pytest
 
-from batkube.kube.certificates import Authority, Certificate
+from batkube.kube.authentication.certificates import Authority, Certificate
 from batkube.kube.server import ApiServer
 
 from .conftest import CONFIGMAPS, Clock, config_map

@@ -4,9 +4,10 @@ from typing import Any
 
 import pytest
 
-from batkube.kube.admission import OPTIONAL, AdmissionError
+from batkube.kube.admission.plugin import Elsewhere
+from batkube.kube.admission.plugins import OPTIONAL, PLUGINS, AdmissionError
+from batkube.kube.apimachinery.status import ApiError
 from batkube.kube.server import ApiServer
-from batkube.kube.status import ApiError
 
 JSON = dict[str, Any]
 
@@ -73,6 +74,46 @@ def test_a_namespace_says_what_its_pods_tolerate() -> None:
     with pytest.raises(ApiError, match="conflict with its namespace whitelist") as refused:
         plugins.create("pods", {**asking, "spec": {**asking["spec"], "tolerations": [evicted]}}, "mine")
     assert refused.value.code == 500
+
+
+def test_tolerations_of_devices_are_added_when_the_namespace_has_had_its_say() -> None:
+    both = server(("ExtendedResourceToleration", "PodTolerationRestriction"), ("DefaultTolerationSeconds",))
+    allowed = {"scheduler.alpha.kubernetes.io/tolerationsWhitelist": '[{"key": "team", "operator": "Exists"}]'}
+    both.create("namespaces", {"metadata": {"name": "mine", "annotations": allowed}})
+    gpu = {"example.com/gpu": "1"}
+    best_effort = {"name": "c", "image": "i", "resources": {"requests": gpu, "limits": gpu}}
+    made = both.create("pods", {"metadata": {"name": "p"}, "spec": {"containers": [best_effort]}}, "mine")
+    assert tolerated(made) == ["example.com/gpu"]
+
+
+def test_a_limit_range_refuses_before_a_runtime_class_does() -> None:
+    api = server()
+    most = {"type": "Pod", "max": {"cpu": "1"}}
+    api.create("limitranges", {"metadata": {"name": "l"}, "spec": {"limits": [most]}})
+    large = {"name": "c", "image": "i", "resources": {"limits": {"cpu": "2"}}}
+    beyond = {"metadata": {"name": "p"}, "spec": {"containers": [large], "overhead": {"cpu": "1"}}}
+    with pytest.raises(ApiError, match="maximum cpu usage per Pod is 1"):
+        api.create("pods", beyond)
+    api.delete("limitranges", "l")
+    with pytest.raises(ApiError, match="Pod Overhead set without corresponding RuntimeClass"):
+        api.create("pods", beyond)
+
+
+def test_a_quota_is_not_charged_for_what_is_not_stored() -> None:
+    api = server()
+    api.create("resourcequotas", {"metadata": {"name": "q"}, "spec": {"hard": {"pods": "5"}}})
+    counted = {**api.get("resourcequotas", "q"), "status": {"hard": {"pods": "5"}, "used": {"pods": "0"}}}
+    api.update("resourcequotas", counted, "status")
+    api.create("pods", pod())
+    with pytest.raises(ApiError, match="already exists"):
+        api.create("pods", pod())
+    assert api.get("resourcequotas", "q")["status"]["used"] == {"pods": "1"}
+
+
+def test_each_plugin_has_a_module_of_its_name() -> None:
+    here = [plugin for plugin in PLUGINS if type(plugin) is not Elsewhere]
+    modules = {type(plugin).__module__.rpartition(".")[2].replace("_", "") for plugin in here}
+    assert modules == {plugin.name.lower() for plugin in here}
 
 
 @pytest.mark.parametrize(

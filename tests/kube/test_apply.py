@@ -5,12 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 import httpx
+import pytest
 
 from batkube.kube.server import ApiServer
 
 from .conftest import CONFIGMAPS, PODS, config_map
 
 YAML = {"content-type": "application/apply-patch+yaml"}
+TEMPLATE = {"metadata": {"labels": {"a": "b"}}, "spec": {"containers": [{"name": "c", "image": "i"}]}}
 
 
 async def apply(
@@ -129,3 +131,29 @@ async def test_an_item_that_nobody_can_tell_from_others_is_refused(client: httpx
         answer = await client.patch(accounts, json=body, params={"fieldManager": "one"}, headers=YAML)
         assert answer.status_code == 500
         assert why in answer.json()["message"]
+
+
+@pytest.mark.parametrize(
+    ("path", "spec", "owned"),
+    [
+        ("/api/v1/namespaces", {}, {"f:labels": {".": {}, "f:kubernetes.io/metadata.name": {}}}),
+        (
+            "/api/v1/namespaces/default/replicationcontrollers",
+            {"selector": {"a": "b"}, "template": TEMPLATE},
+            {"f:labels": {".": {}, "f:a": {}}},
+        ),
+        (
+            "/apis/apps/v1/namespaces/default/daemonsets",
+            {"selector": {"matchLabels": {"a": "b"}}, "template": TEMPLATE},
+            {"f:annotations": {".": {}, "f:deprecated.daemonset.template.generation": {}}},
+        ),
+    ],
+)
+async def test_who_makes_an_object_owns_the_metadata_that_is_defaulted(
+    client: httpx.AsyncClient, path: str, spec: dict[str, Any], owned: dict[str, Any]
+) -> None:
+    made = await client.post(path, params={"fieldManager": "m"}, json={"metadata": {"name": "a"}, "spec": spec})
+    assert made.status_code == 201, made.text
+    [entry] = made.json()["metadata"]["managedFields"]
+    assert entry["fieldsV1"]["f:metadata"] == owned
+    assert ("f:spec" in entry["fieldsV1"]) == bool(spec)  # the finalizers of a namespace are the server's

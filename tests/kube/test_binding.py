@@ -7,8 +7,8 @@ from typing import Any
 import httpx
 import pytest
 
+from batkube.kube.apimachinery.status import ApiError
 from batkube.kube.server import ApiServer
-from batkube.kube.status import ApiError
 
 from .conftest import PODS, pod
 

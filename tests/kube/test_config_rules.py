@@ -7,8 +7,8 @@ from typing import Any
 import httpx
 import pytest
 
-from batkube.kube.certificates import Authority
-from batkube.kube.key_pairs import key_pair_problem
+from batkube.kube.authentication.certificates import Authority
+from batkube.kube.kinds.core.key_pairs import key_pair_problem
 from batkube.kube.server import ApiServer
 
 from .conftest import refused_fields

@@ -7,8 +7,8 @@ from typing import Any
 import httpx
 import pytest
 
+from batkube.kube.apimachinery.status import ApiError
 from batkube.kube.server import ApiServer
-from batkube.kube.status import ApiError
 
 SCHEMA: dict[str, Any] = {
     "type": "object",
@@ -122,3 +122,27 @@ async def test_with_its_definition_a_kind_goes(server: ApiServer, client: httpx.
     assert (await client.get(PATH)).status_code == 404
     define(server)
     assert (await client.get(PATH)).json()["items"] == []
+
+
+async def test_a_scale_whose_replicas_are_absent(server: ApiServer, client: httpx.AsyncClient) -> None:
+    """An autoscaler may set them; only what leaves them absent is refused."""
+    scaled = definition(status=True)
+    scale = {"specReplicasPath": ".spec.minMember", "statusReplicasPath": ".status.members"}
+    version = scaled["spec"]["versions"][0]
+    version["subresources"]["scale"] = scale
+    version["schema"] = {"openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": True}}
+    del version["selectableFields"]
+    server.create("customresourcedefinitions.apiextensions.k8s.io", scaled)
+    merge = {"Content-Type": "application/merge-patch+json"}
+    server.create(GROUPS, group("a"))
+    assert (await client.get(f"{PATH}/a/scale")).status_code == 500
+    left = await client.patch(f"{PATH}/a/scale", json={"metadata": {"labels": {"a": "b"}}}, headers=merge)
+    assert (left.status_code, left.json()["reason"]) == (400, "BadRequest")
+    assert left.json()["message"] == 'the spec replicas field ".spec.minMember" cannot be empty'
+    patched = await client.patch(f"{PATH}/a/scale", json={"spec": {"replicas": 3}}, headers=merge)
+    assert (patched.status_code, patched.json()["spec"]) == (200, {"replicas": 3})
+    replaced = [{"op": "replace", "path": "/spec/replicas", "value": 2}]
+    server.create(GROUPS, group("b"))
+    headers = {"Content-Type": "application/json-patch+json"}
+    assert (await client.patch(f"{PATH}/b/scale", json=replaced, headers=headers)).status_code == 200
+    assert [server.get(GROUPS, name)["spec"] for name in "ab"] == [{"minMember": 3}, {"minMember": 2}]

@@ -7,9 +7,9 @@ from typing import Any
 import httpx
 import pytest
 
-from batkube.kube import openapi, openapi_v2
-from batkube.kube.protobuf import wire
-from batkube.kube.resources import default_registry
+from batkube.kube.codec.protobuf import wire
+from batkube.kube.discovery import openapi, openapi_v2
+from batkube.kube.schema.resources import default_registry
 
 AGGREGATED = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,application/json"
 

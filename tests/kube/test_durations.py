@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from batkube.kube.durations import DurationError, go_duration, nanoseconds
+from batkube.kube.apimachinery.durations import DurationError, go_duration, nanoseconds
 
 
 @pytest.mark.parametrize(

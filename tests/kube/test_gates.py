@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from batkube.kube.gated_fields import drop_disabled
-from batkube.kube.gates import GateError, read_gates, without_effect
-from batkube.kube.resources import default_registry
-from batkube.kube.runtime_config import RuntimeConfigError, read_runtime_config
+from batkube.kube.apimachinery.status import ApiError
+from batkube.kube.schema.gated_fields import drop_disabled
+from batkube.kube.schema.gates import GateError, read_gates, without_effect
+from batkube.kube.schema.resources import default_registry
+from batkube.kube.schema.runtime_config import RuntimeConfigError, read_runtime_config
 from batkube.kube.server import ApiServer
-from batkube.kube.status import ApiError
 
 JSON = dict[str, Any]
 

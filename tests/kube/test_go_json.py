@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from batkube.kube.go_json import MAX_DEPTH, problem
+from batkube.kube.codec.go_json import MAX_DEPTH, problem
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import uuid
 
-from batkube.kube.identity import Clock, Identities
+from batkube.kube.storage.identity import Clock, Identities
 
 
 def test_uids_depend_on_what_the_object_is_not_on_order() -> None:

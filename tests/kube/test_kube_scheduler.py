@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import yaml
 
-from batkube.kube.kubeconfig import kubeconfig
+from batkube.kube.authentication.kubeconfig import kubeconfig
 from batkube.kube.server import ApiServer
 
 from ..conftest import BuiltTool

@@ -122,3 +122,26 @@ async def test_a_head_without_end(server: ApiServer, client: httpx.AsyncClient, 
 
 async def test_headers_of_half_a_megabyte_are_taken(client: httpx.AsyncClient) -> None:
     assert (await client.get("/version", headers={"x-filler": "a" * 500_000})).status_code == 200
+
+
+async def test_what_etcd_would_not_take_is_not_stored(server: ApiServer, client: httpx.AsyncClient) -> None:
+    def large(size: int) -> dict[str, Any]:
+        made = pod("a")
+        made["spec"]["containers"][0]["args"] = ["x" * size]
+        return made
+
+    refused = await client.post(PODS, json=large(1_600_000))
+    assert (refused.status_code, refused.json()["message"]) == (500, "etcdserver: request is too large")
+    assert server.list("pods") == []
+    assert (await client.post(PODS, params={"dryRun": "All"}, json=large(1_600_000))).status_code == 201
+    assert (await client.post(PODS, json=large(1_500_000))).status_code == 201
+    before = server.store.revision
+    status = {"status": {"message": "x" * 700_000}}
+    headers = {"Content-Type": "application/merge-patch+json"}
+    assert (await client.patch(f"{PODS}/a/status", json=status, headers=headers)).status_code == 500
+    assert server.store.revision == before
+
+
+async def test_the_cause_of_too_large_a_config_map_has_a_field(client: httpx.AsyncClient) -> None:
+    refused = (await client.post(CONFIGMAPS, json=config_map("a", {"a": "x" * 1_100_000}))).json()
+    assert [cause["field"] for cause in refused["details"]["causes"]] == ["[]"]

@@ -119,6 +119,16 @@ async def test_pods_by_field(server: ApiServer, client: httpx.AsyncClient) -> No
     assert names(await get(client, PODS, fieldSelector="metadata.name=b")) == ["b"]
 
 
+async def test_all_addresses_of_a_pod_are_a_field_that_no_pod_has(server: ApiServer, client: httpx.AsyncClient) -> None:
+    """kube-apiserver takes status.podIPs in a selector, and finds nothing by it."""
+    made = server.create("pods", pod("a"))
+    server.update("pods", {**made, "status": {**made["status"], "podIPs": [{"ip": "10.0.0.1"}]}}, "status")
+    assert names(await get(client, PODS, fieldSelector="status.podIP=10.0.0.1")) == ["a"]
+    assert names(await get(client, PODS, fieldSelector="status.podIPs=10.0.0.1")) == []
+    assert names(await get(client, PODS, fieldSelector="status.podIPs!=10.0.0.1")) == ["a"]
+    assert names(await get(client, PODS, fieldSelector="status.podIPs=")) == ["a"]
+
+
 @pytest.mark.parametrize(
     ("params", "code"),
     [

@@ -7,9 +7,9 @@ from typing import Any
 import httpx
 import pytest
 
-from batkube.kube.kinds.job_policies import count_indexes, validate_failure_policy
+from batkube.kube.apimachinery.status import ApiError
+from batkube.kube.kinds.batch.job_policies import count_indexes, validate_failure_policy
 from batkube.kube.server import ApiServer
-from batkube.kube.status import ApiError
 
 from .conftest import pod
 

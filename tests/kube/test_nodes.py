@@ -7,9 +7,10 @@ from typing import Any
 import httpx
 import pytest
 
-from batkube.kube.kinds.nodes import NOT_READY, TAINT_NODES
+from batkube.kube.admission.taint_nodes_by_condition import TaintNodesByCondition
+from batkube.kube.apimachinery.status import ApiError
+from batkube.kube.kinds.core.nodes import NOT_READY
 from batkube.kube.server import ApiServer
-from batkube.kube.status import ApiError
 
 JSON = dict[str, Any]
 NODES = "/api/v1/nodes"
@@ -25,7 +26,7 @@ def test_a_new_node_is_tainted_unless_that_admission_is_disabled() -> None:
         {"key": "a", "effect": "NoSchedule"},
         {"key": NOT_READY, "effect": "NoSchedule"},
     ]
-    ready = ApiServer(now=lambda: 0.0, disable_admission_plugins=(TAINT_NODES,)).create("nodes", node())
+    ready = ApiServer(now=lambda: 0.0, disable_admission_plugins=(TaintNodesByCondition.name,)).create("nodes", node())
     assert "taints" not in ready["spec"]
 
 
@@ -102,3 +103,70 @@ def test_declared_features_are_names_in_order(server: ApiServer, features: list[
     with pytest.raises(ApiError) as error:
         server.create("nodes", body)
     assert [cause["field"] for cause in (error.value.details or {})["causes"]] == [refused]
+
+
+CONDITIONS = {
+    "MemoryPressure": "memory-pressure",
+    "DiskPressure": "disk-pressure",
+    "PIDPressure": "pid-pressure",
+    "NetworkUnavailable": "network-unavailable",
+}
+
+
+@pytest.fixture
+def lively() -> ApiServer:
+    """A server that does what the node lifecycle controller would."""
+    return ApiServer(now=lambda: 0.0, node_lifecycle=True)
+
+
+def say(server: ApiServer, **conditions: str) -> list[str]:
+    """The node's taints, by their keys, after its status said so."""
+    found = server.get("nodes", "n")
+    listed = [{"type": kind, "status": status} for kind, status in conditions.items()]
+    server.update("nodes", {**found, "status": {**found["status"], "conditions": listed}}, "status")
+    return keys(server)
+
+
+def keys(server: ApiServer) -> list[str]:
+    taints = server.get("nodes", "n")["spec"].get("taints", [])
+    return [taint["key"].removeprefix("node.kubernetes.io/") for taint in taints]
+
+
+def test_the_taint_goes_when_the_node_is_ready_and_comes_back(lively: ApiServer) -> None:
+    own = {"key": "gpu", "value": "yes", "effect": "NoSchedule"}
+    lively.create("nodes", node(spec={"taints": [own]}))
+    assert keys(lively) == ["gpu", "not-ready"]
+    assert say(lively, MemoryPressure="False") == ["gpu", "not-ready"]
+    revision = lively.store.revision
+    assert say(lively, Ready="True") == ["gpu"]
+    assert lively.store.revision == revision + 1  # the same write: nobody's next one is a conflict
+    assert say(lively, Ready="False") == ["gpu", "not-ready"]
+    assert say(lively, Ready="Unknown") == ["gpu", "unreachable"]
+    assert say(lively, Ready="True") == ["gpu"]
+
+
+def test_a_node_that_is_ready_from_the_start_has_no_taint(lively: ApiServer) -> None:
+    status = {"conditions": [{"type": "Ready", "status": "True"}]}
+    assert "taints" not in lively.create("nodes", node(status=status))["spec"]
+    without = ApiServer(now=lambda: 0.0)
+    without.create("nodes", node(status=status))
+    assert say(without, Ready="True") == ["not-ready"]
+
+
+@pytest.mark.parametrize(("condition", "taint"), CONDITIONS.items())
+def test_other_conditions_taint_as_well(lively: ApiServer, condition: str, taint: str) -> None:
+    lively.create("nodes", node())
+    assert say(lively, Ready="True", **{condition: "True"}) == [taint]
+    assert say(lively, Ready="True", **{condition: "False"}) == []
+
+
+def test_a_cordon_is_a_taint_and_others_effects_are_left(lively: ApiServer) -> None:
+    evict = {"key": NOT_READY, "effect": "NoExecute"}
+    lively.create("nodes", node(spec={"taints": [evict]}))
+    assert say(lively, Ready="True") == ["not-ready"]
+    found = lively.get("nodes", "n")
+    lively.update("nodes", {**found, "spec": {**found["spec"], "unschedulable": True}})
+    assert keys(lively) == ["not-ready", "unschedulable"]
+    found = lively.get("nodes", "n")
+    lively.update("nodes", {**found, "spec": {**found["spec"], "unschedulable": False}})
+    assert lively.get("nodes", "n")["spec"]["taints"] == [evict]

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
+from batkube.kube.apimachinery.status import ApiError
 from batkube.kube.custom.old_definitions import modernized
 from batkube.kube.server import ApiServer
-from batkube.kube.status import ApiError
 
 JSON = dict[str, Any]
 

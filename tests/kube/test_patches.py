@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
+from batkube.kube.apimachinery.status import ApiError
 from batkube.kube.patch import json_patch, merge_patch, strategic_merge
-from batkube.kube.resources import default_registry
-from batkube.kube.status import ApiError
+from batkube.kube.schema.resources import default_registry
 
 JSON = dict[str, Any]
 REGISTRY = default_registry("v1.36.3")

@@ -6,15 +6,15 @@ from typing import Any
 
 import pytest
 
-from batkube.kube.kinds.pod_debugging import validate_debugging
-from batkube.kube.kinds.pod_defaults import default_pod
-from batkube.kube.kinds.pod_quality import quality_of_service
-from batkube.kube.kinds.pod_resize import validate_resize
-from batkube.kube.kinds.pod_status import default_status, keep_observed_generations, validate_status
-from batkube.kube.kinds.pod_updates import same, validate_spec_change
-from batkube.kube.kinds.pod_validation import validate_new_pod
-from batkube.kube.kinds.pod_warnings import warnings_of
-from batkube.kube.kinds.scheduling_keys import merge_label_keys
+from batkube.kube.kinds.pods.debugging import validate_debugging
+from batkube.kube.kinds.pods.defaults import default_pod
+from batkube.kube.kinds.pods.quality import quality_of_service
+from batkube.kube.kinds.pods.resize import validate_resize
+from batkube.kube.kinds.pods.scheduling_keys import merge_label_keys
+from batkube.kube.kinds.pods.status import default_status, keep_observed_generations, validate_status
+from batkube.kube.kinds.pods.updates import same, validate_spec_change
+from batkube.kube.kinds.pods.validation import validate_new_pod
+from batkube.kube.kinds.pods.warnings import warnings_of
 
 JSON = dict[str, Any]
 

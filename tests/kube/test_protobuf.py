@@ -13,9 +13,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from batkube.kube import protobuf
-from batkube.kube.protobuf.decode import MAX_DEPTH
-from batkube.kube.protobuf.wire import MAGIC, NotProtobuf, ProtobufError, UnknownKind, varint
+from batkube.kube.codec import protobuf
+from batkube.kube.codec.protobuf.decode import MAX_DEPTH
+from batkube.kube.codec.protobuf.wire import MAGIC, NotProtobuf, ProtobufError, UnknownKind, varint
 
 # Bodies that kube-scheduler sent.
 BINDING = bytes.fromhex(

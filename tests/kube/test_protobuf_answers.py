@@ -3,32 +3,21 @@
 from __future__ import annotations
 
 import json
-import struct
-from collections.abc import Iterator
 from typing import Any
 
 import httpx
 import pytest
 
-from batkube.kube import protobuf
-from batkube.kube.protobuf.decode import decode_type
-from batkube.kube.protobuf.values import read_fields
+from batkube.kube.codec import protobuf
+from batkube.kube.codec.protobuf.decode import decode_type
+from batkube.kube.codec.protobuf.values import read_fields
 from batkube.kube.server import ApiServer
 
-from .conftest import PODS, pod
+from .conftest import PODS, pod, watch_events
 
 PROTOBUF = "application/vnd.kubernetes.protobuf"
 GO = {"Accept": f"{PROTOBUF},application/json"}
 METADATA = {"Accept": f"{PROTOBUF};as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json"}
-
-
-def events(stream: bytes) -> Iterator[tuple[str, bytes]]:
-    """The type and the object's body of each event of a stream."""
-    while stream:
-        (size,) = struct.unpack(">I", stream[:4])
-        event = read_fields(stream, 4, 4 + size)
-        yield event[1].decode(), read_fields(event[2], 0, len(event[2]))[1]
-        stream = stream[4 + size :]
 
 
 def without_zeros(value: Any) -> Any:
@@ -83,7 +72,7 @@ async def test_a_watch_with_its_bookmark(server: ApiServer, client: httpx.AsyncC
     }
     answer = await client.get(PODS, params=query, headers={"Accept": f"{PROTOBUF};stream=watch"})
     assert answer.headers["content-type"] == f"{PROTOBUF};stream=watch"
-    seen = [(kind, protobuf.decode(body)) for kind, body in events(answer.content)]
+    seen = [(kind, protobuf.decode(body)) for kind, body in watch_events(answer.content)]
     assert [(kind, obj["metadata"].get("name")) for kind, obj in seen[:2]] == [("ADDED", "a"), ("BOOKMARK", None)]
     assert seen[1][1]["metadata"]["annotations"] == {"k8s.io/initial-events-end": "true"}
 

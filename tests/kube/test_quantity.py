@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import pytest
 
-from batkube.kube.quantity import Quantity, QuantityError, canonical, milli
+from batkube.kube.apimachinery.quantity import Quantity, QuantityError, canonical, milli
 
 
 @pytest.mark.parametrize(

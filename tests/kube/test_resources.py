@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from batkube.kube.resources import Registry, ResourceType, UnknownResource, default_registry, version_order
+from batkube.kube.codec.empty_objects import empty_fields
+from batkube.kube.schema.resources import Registry, ResourceType, UnknownResource, default_registry, version_order
 
 
 @pytest.fixture
@@ -134,8 +135,8 @@ def test_subresources_know_their_kinds(registry: Registry) -> None:
 
 
 def test_what_an_empty_object_shows(registry: Registry) -> None:
-    assert registry.named("pods").empty_fields == {"spec": {"containers": None}, "status": {}}
-    assert registry.named("configmaps").empty_fields == {}
+    assert empty_fields(registry.named("pods")) == {"spec": {"containers": None}, "status": {}}
+    assert empty_fields(registry.named("configmaps")) == {}
 
 
 def test_custom_resources_come_and_go(registry: Registry) -> None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from batkube.kube.selectors import parse_field_selector, parse_label_selector
-from batkube.kube.status import ApiError
+from batkube.kube.apimachinery.status import ApiError
+from batkube.kube.storage.selectors import parse_field_selector, parse_label_selector
 
 LABELS = {"env": "prod", "tier": "web", "count": "7", "empty": ""}
 

@@ -8,7 +8,7 @@ import httpx
 import pytest
 
 from batkube.kube.server import ApiServer
-from batkube.kube.store import Change
+from batkube.kube.storage.store import Change
 
 from .conftest import CONFIGMAPS, config_map, until
 

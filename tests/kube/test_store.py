@@ -9,8 +9,8 @@ from typing import Any
 import orjson
 import pytest
 
-from batkube.kube.resources import default_registry
-from batkube.kube.store import ADDED, DELETED, MODIFIED, REMEMBERED, Change, Store, Version, path_of
+from batkube.kube.schema.resources import default_registry
+from batkube.kube.storage.store import ADDED, DELETED, MODIFIED, REMEMBERED, Change, Store, Version, path_of
 
 PODS = default_registry().named("pods")
 

@@ -7,11 +7,12 @@ from typing import Any
 import httpx
 import pytest
 
-from batkube.kube.jsonpath import JSONPathError, find
-from batkube.kube.resources import ResourceType, default_registry
-from batkube.kube.status import ApiError
-from batkube.kube.tables import column_definitions, table, table_form
-from batkube.kube.tables.ages import human_duration
+from batkube.kube.apimachinery.jsonpath import JSONPathError, find
+from batkube.kube.apimachinery.status import ApiError
+from batkube.kube.codec.empty_objects import empty_fields
+from batkube.kube.codec.tables import column_definitions, table, table_form
+from batkube.kube.codec.tables.ages import human_duration
+from batkube.kube.schema.resources import ResourceType, default_registry
 
 from .conftest import EPOCH
 
@@ -163,7 +164,12 @@ def test_every_built_in_kind_has_cells_for_its_columns() -> None:
         if not resource.storable or resource.kind == "IPAddress":  # printers.go has one cell more than columns there
             continue
         metadata = {"name": "x", "creationTimestamp": BORN}
-        obj = {"kind": resource.kind, "apiVersion": resource.api_version, "metadata": metadata, **resource.empty_fields}
+        obj = {
+            "kind": resource.kind,
+            "apiVersion": resource.api_version,
+            "metadata": metadata,
+            **empty_fields(resource),
+        }
         content = table(resource, [obj], EPOCH)
         assert len(content["rows"][0]["cells"]) == len(content["columnDefinitions"]), resource
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from batkube.kube.times import TimeError, read_micro_time, read_time
+from batkube.kube.apimachinery.times import TimeError, read_micro_time, read_time
 
 
 @pytest.mark.parametrize(

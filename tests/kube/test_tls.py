@@ -10,7 +10,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from batkube.kube.certificates import VALID_FROM, VALID_UNTIL, Authority
+from batkube.kube.authentication.certificates import VALID_FROM, VALID_UNTIL, Authority
 from batkube.kube.server import ApiServer
 
 from .conftest import CONFIGMAPS, until

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from batkube.kube.resources import default_registry
-from batkube.kube.status import ApiError
-from batkube.kube.typed import decode
+from batkube.kube.apimachinery.status import ApiError
+from batkube.kube.codec.typed import decode
+from batkube.kube.schema.resources import default_registry
 
 REGISTRY = default_registry()
 PODS, NODES, CONFIGMAPS = (REGISTRY.named(name) for name in ("pods", "nodes", "configmaps"))

@@ -7,10 +7,10 @@ from typing import Any
 import httpx
 import pytest
 
+from batkube.kube.apimachinery.status import ApiError
 from batkube.kube.server import ApiServer
-from batkube.kube.status import ApiError
 
-from .conftest import CONFIGMAPS, Clock, config_map, pod
+from .conftest import CONFIGMAPS, PODS, Clock, config_map, pod
 
 
 def failed(answer: httpx.Response) -> tuple[int, str | None]:
@@ -213,3 +213,25 @@ async def test_reset_gives_a_fresh_cluster_and_revisions_go_on(server: ApiServer
         "kube-system",
     ]
     assert server.create("configmaps", config_map("a"))["metadata"]["uid"] != uid
+
+
+@pytest.mark.parametrize("query", [{}, {"fieldManager": "m"}])
+@pytest.mark.parametrize(
+    "patch",
+    [
+        {"status": {"phase": "Running"}},
+        {"metadata": {"generation": 7, "selfLink": "/a", "creationTimestamp": None}},
+        {"metadata": {"labels": {}, "finalizers": []}},
+        {},
+    ],
+)
+async def test_a_patch_of_what_the_server_sets_makes_no_version(
+    server: ApiServer, client: httpx.AsyncClient, patch: dict[str, Any], query: dict[str, str]
+) -> None:
+    server.create("pods", pod("a"))
+    before = server.store.revision
+    headers = {"Content-Type": "application/merge-patch+json"}
+    answer = await client.patch(f"{PODS}/a", params=query, json=patch, headers=headers)
+    assert answer.status_code == 200
+    assert server.store.revision == before
+    assert "selfLink" not in answer.json()["metadata"]

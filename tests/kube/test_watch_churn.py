@@ -22,10 +22,10 @@ from api_client import Connection, Endpoint
 from servers import Server, started
 from uvicorn.protocols.http.flow_control import HIGH_WATER_LIMIT
 
-from batkube.kube.protobuf.decode import decode_type
-from batkube.kube.protobuf.values import read_fields
-from batkube.kube.store import REMEMBERED
-from batkube.kube.watch import BATCH_BYTES, QUEUE_LIMIT
+from batkube.kube.codec.protobuf.decode import decode_type
+from batkube.kube.codec.protobuf.values import read_fields
+from batkube.kube.storage.store import REMEMBERED
+from batkube.kube.storage.watch import BATCH_BYTES, QUEUE_LIMIT
 
 from .churn import TEAMS, Event, Scope, Truth, Writer, churn, scopes
 

@@ -31,6 +31,7 @@ def options(flags: Iterable[str], admission: str) -> list[str]:
 
 def main(port: str, kubeconfig: str) -> None:
     words = [sys.executable, "-m", "batkube", "serve", "--api-only", "--port", port, "--kubeconfig", kubeconfig]
+    words.append("--no-node-lifecycle")
     words += options(os.environ["SUITE_SERVER_FLAGS"].splitlines(), os.environ["SUITE_SERVER_ADMISSION"])
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # as for users: the first start leaves bytecode to the next
     os.execv(sys.executable, words)

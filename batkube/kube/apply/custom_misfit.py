@@ -1,11 +1,11 @@
-"""Why a configuration does not fit the schema of a custom resource, in the words of structured-merge-diff."""
+"""The check that a configuration fits the schema of a custom resource, in the words of structured-merge-diff."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import Any
 
-from ..go_values import go_value
+from ..apimachinery.go_values import go_value
 from . import fields as paths
 from .fields import Path
 from .misfit import of_items, of_metadata, of_scalar, told
@@ -19,8 +19,9 @@ _SCALARS = {"string": "string", "boolean": "boolean"} | dict.fromkeys(("integer"
 
 
 def custom_misfit(schema: JSON, its: Type, config: JSON, *, of_patch: bool = True) -> str | None:
-    """What is wrong, or None. kind, apiVersion and metadata are not looked at. Only `of_patch` lists may not have the
-    same item twice.
+    """Return what is wrong with a configuration; None if nothing. kind, apiVersion and metadata are not checked.
+
+    `of_patch`: lists may not have the same item twice.
     """
     content = {name: value for name, value in config.items() if name not in ("kind", "apiVersion", "metadata")}
     walk = _Walk(unique=of_patch)
@@ -31,7 +32,9 @@ _PRESERVE = "x-kubernetes-preserve-unknown-fields"
 
 
 class _Walk:
-    """Through a value along its schema. `free`: the schema, or one around it, lets fields be that it does not name."""
+    """A walk through a value along its schema. `free`: the schema, or one around it, allows fields that it does not
+    name.
+    """
 
     def __init__(self, *, unique: bool) -> None:
         self._unique = unique

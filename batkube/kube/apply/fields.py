@@ -1,7 +1,7 @@
-"""Sets of field paths, and how managedFields writes them (FieldsV1).
+"""Sets of field paths, and their form in managedFields (FieldsV1).
 
-A path is a tuple of elements as FieldsV1 has them: `f:name` a field, `k:{"name":"c"}` the item of a list that has
-that key, `v:"x"` a value of a set.
+A path is a tuple of elements as FieldsV1 has them: `f:name` is a field, `k:{"name":"c"}` the item of a list with that
+key, `v:"x"` a value of a set.
 """
 
 from __future__ import annotations
@@ -44,27 +44,27 @@ def field(name: str) -> str:
 
 
 def key(values: JSON) -> str:
-    """The element of a list item that is known by these values."""
+    """Return the path element of a list item with these key values."""
     return "k:" + json.dumps(values, separators=(",", ":"), sort_keys=True, ensure_ascii=False)
 
 
 def value(item: Any) -> str:
-    """The element of an item of a set."""
+    """Return the path element of an item of a set."""
     return "v:" + json.dumps(item, separators=(",", ":"), ensure_ascii=False)
 
 
 def owned(paths: Iterable[Path]) -> Fields:
-    """Those of the paths that can have an owner."""
+    """Return those of the paths that can have an owner."""
     return frozenset(path for path in paths if path not in _NOBODYS)
 
 
 def prefixes(paths: Iterable[Path]) -> set[Path]:
-    """The paths and all that lead to them."""
+    """Return the paths and all paths that lead to them."""
     return {path[:length] for path in paths for length in range(1, len(path) + 1)}
 
 
 def encode(paths: Iterable[Path]) -> JSON:
-    """As FieldsV1: nested objects; `.` marks a path that is in the set and has others below it."""
+    """Return the paths as FieldsV1: nested objects; `.` marks a path that is in the set and has others below it."""
     tree: JSON = {}
     for path in sorted(paths):
         node = tree
@@ -84,7 +84,7 @@ def _tidy(tree: JSON) -> None:
 
 
 def decode(tree: JSON) -> Fields:
-    """The set that a FieldsV1 describes."""
+    """Return the set that a FieldsV1 describes."""
     paths: set[Path] = set()
 
     def walk(node: JSON, path: Path) -> None:
@@ -103,7 +103,7 @@ def decode(tree: JSON) -> Fields:
 
 
 def shown(path: Path) -> str:
-    """As error messages write it: `.spec.containers[name="c"].image`."""
+    """Return a path as error messages show it: `.spec.containers[name="c"].image`."""
     text = ""
     for element in path:
         kind, _, rest = element.partition(":")

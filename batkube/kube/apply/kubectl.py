@@ -1,8 +1,8 @@
-"""How kubectl moves an object from its own apply to the server's.
+"""The move of an object from kubectl's own apply to the server's apply.
 
-Client-side apply keeps the last configuration in an annotation. When `kubectl` applies on the server an object that has
-it, what the annotation says is its own, whoever is on record for it; and the annotation follows, so that both ways can
-be used in turns (`lastAppliedManager`, `lastAppliedUpdater` of k8s.io/apimachinery).
+Client-side apply keeps the last configuration in an annotation. When `kubectl` applies such an object on the server,
+the fields in the annotation count as its own, whoever is recorded as their owner. The annotation is updated as well, so
+that a client can use both ways in turn (`lastAppliedManager`, `lastAppliedUpdater` of k8s.io/apimachinery).
 """
 
 from __future__ import annotations
@@ -22,8 +22,9 @@ ANNOTATION = "kubectl.kubernetes.io/last-applied-configuration"
 
 
 def last_applied(its: Type, live: JSON, api_version: str) -> Fields:
-    """The fields of the last client-side apply that are still as it left them; none where there was none, or one of
-    another version.
+    """Return the fields of the last client-side apply that did not change since.
+
+    Return none if there was no such apply, or one of another version.
     """
     text = (live["metadata"].get("annotations") or {}).get(ANNOTATION)
     try:
@@ -38,7 +39,7 @@ def last_applied(its: Type, live: JSON, api_version: str) -> Fields:
 
 
 def follow(config: JSON, live: JSON, merged: JSON) -> None:
-    """Let the annotation say what is applied now, if the object has it."""
+    """Update the annotation with the applied configuration, if the object has the annotation."""
     annotations = live["metadata"].get("annotations") or {}
     if ANNOTATION in annotations:
         text = json.dumps(config, sort_keys=True, separators=(",", ":"), ensure_ascii=False) + "\n"

@@ -1,11 +1,11 @@
-"""Who owns which field: the entries of metadata.managedFields, and how writes change them."""
+"""The owners of fields: the entries of metadata.managedFields, and how writes change them."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ..status import ApiError, plural
+from ..apimachinery.status import ApiError, plural
 from . import fields as paths
 from .fields import Fields
 from .merge import Changes
@@ -18,7 +18,7 @@ BEFORE_FIRST_APPLY = "before-first-apply"
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """The fields of one manager by one way of writing."""
+    """The fields that one manager owns by one kind of operation."""
 
     manager: str
     operation: str
@@ -49,7 +49,7 @@ class Entry:
         return entry
 
     def name(self) -> str:
-        """As a conflict tells of it."""
+        """Return the manager as a conflict names it."""
         text = f'"{self.manager}"'
         if self.subresource:
             text += f' with subresource "{self.subresource}"'
@@ -59,7 +59,7 @@ class Entry:
 
 
 def read(managed: list[JSON]) -> list[Entry]:
-    """The entries of a managedFields."""
+    """Return the entries of a managedFields."""
     return [
         Entry(
             manager=entry.get("manager", ""),
@@ -74,7 +74,7 @@ def read(managed: list[JSON]) -> list[Entry]:
 
 
 def readable(managed: list[JSON]) -> bool:
-    """Whether entries that a client sends tell who owns what."""
+    """Return True if the entries that a client sends are complete enough to tell the owners of fields."""
     return all(
         entry.get("operation") in (APPLY, UPDATE)
         and entry.get("apiVersion")
@@ -85,7 +85,7 @@ def readable(managed: list[JSON]) -> bool:
 
 
 def write(entries: list[Entry]) -> list[JSON]:
-    """A managedFields: applies first, then in order of time and name."""
+    """Return a managedFields: applies first, then sorted by time and name."""
     ordered = sorted(
         entries, key=lambda entry: (entry.operation != APPLY, entry.time, entry.manager, entry.subresource)
     )
@@ -93,7 +93,7 @@ def write(entries: list[Entry]) -> list[JSON]:
 
 
 def after_update(entries: list[Entry], writer: Entry, changes: Changes) -> list[Entry]:
-    """The entries after a write that was no apply: who wrote a field owns it, alone."""
+    """Return the entries after a write that was not an apply: the writer is the only owner of the fields it wrote."""
     written = paths.owned(changes.added | changes.modified)
     gone = frozenset(changes.removed)
     result = []
@@ -113,8 +113,10 @@ def after_update(entries: list[Entry], writer: Entry, changes: Changes) -> list[
 def after_apply(
     entries: list[Entry], writer: Entry, changes: Changes, force: bool, free: Fields = frozenset(), dated: bool = False
 ) -> list[Entry]:
-    """The entries after an apply. 409 where it changes what others own, unless it is forced; `free` fields may be
-    taken. `dated`: it says something new, if only in vain.
+    """Return the entries after an apply.
+
+    Raise 409 if it changes fields of other owners, unless it is forced. `free` fields may be taken. `dated`: the entry
+    keeps its new time even if nothing changes.
     """
     touched = changes.added | changes.modified
     conflicts = []

@@ -1,4 +1,4 @@
-"""Objects against each other: which fields one has, what changed, what a merge gives, what goes."""
+"""The comparison of objects: the fields that one has, the differences, and the results of merging and pruning."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ _ABSENT = object()
 
 
 class DuplicateKey(ValueError):
-    """A key stands twice in a list whose items are known by their keys."""
+    """A key that is repeated in a list whose items are identified by keys."""
 
 
 @dataclass(slots=True)
 class Changes:
-    """What is different between two objects."""
+    """The differences between two objects."""
 
     added: set[Path] = field(default_factory=set)
     removed: set[Path] = field(default_factory=set)
@@ -30,12 +30,12 @@ class Changes:
 
 
 def granular(its: Type, value: Any) -> bool:
-    """Whether the value has fields or items of its own, rather than being one."""
+    """Return True if the value has fields or items of its own. If not, it merges as a whole."""
     return (its.shape == FIELDS and isinstance(value, dict)) or (its.shape in (KEYED, SET) and isinstance(value, list))
 
 
 def elements(its: Type, value: Any) -> dict[str, Any]:
-    """The parts of a granular value by their path elements. DuplicateKey where two go by one."""
+    """Return the parts of a granular value by their path elements. Raise DuplicateKey if two have the same element."""
     if its.shape == FIELDS:
         return {paths.field(name): item for name, item in value.items()}
     if its.shape == SET:
@@ -50,12 +50,12 @@ def elements(its: Type, value: Any) -> dict[str, Any]:
 
 
 def child(its: Type, element: str) -> Type:
-    """The type of the part that goes by that element."""
+    """Return the type of the part with that path element."""
     return its.child(element[2:] if its.shape == FIELDS else "")
 
 
 def fields_of(its: Type, value: Any) -> set[Path]:
-    """The fields that an applied configuration is about."""
+    """Return the fields that an applied configuration sets."""
     found: set[Path] = set()
 
     def walk(its: Type, value: Any, path: Path) -> None:
@@ -75,7 +75,7 @@ def fields_of(its: Type, value: Any) -> set[Path]:
 
 
 def compare(its: Type, old: Any, new: Any) -> Changes:
-    """What is different in `new`."""
+    """Return the differences of `new` from `old`."""
     changes = Changes()
 
     def walk(its: Type, old: Any, new: Any, path: Path) -> None:
@@ -115,7 +115,7 @@ def compare(its: Type, old: Any, new: Any) -> Changes:
 
 
 def merge(its: Type, live: Any, config: Any) -> Any:
-    """`live` with what `config` says."""
+    """Return `live` with the configuration merged into it."""
     if config is None and live and granular(its, live):
         return live  # null says as little of its parts as an empty one
     if live is None or not granular(its, config) or not granular(its, live):
@@ -140,7 +140,7 @@ def merge(its: Type, live: Any, config: Any) -> Any:
 
 
 def without(its: Type, value: Any, doomed: set[Path], kept: set[Path], path: Path = ()) -> Any:
-    """The value without the `doomed` fields, but with all that leads to a `kept` one."""
+    """Return the value without the `doomed` fields. All that leads to a `kept` field stays."""
     if not granular(its, value):
         return value
     left: dict[str, Any] = {}

@@ -1,4 +1,4 @@
-"""Why a configuration does not fit its type, in the words of structured-merge-diff (`typed/validate.go`)."""
+"""The check that a configuration fits its type, in the words of structured-merge-diff (`typed/validate.go`)."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import json
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from .. import api_types
-from ..go_values import go_value
+from ..apimachinery.go_values import go_value
+from ..schema import api_types
 from . import fields as paths
 from .fields import Path
 from .types import KEYED, SET, Type
@@ -21,19 +21,19 @@ _FITS: dict[str, tuple[type, ...]] = {"string": (str,), "boolean": (bool,), "num
 
 
 def misfit(type_name: str, its: Type, config: JSON) -> str | None:
-    """What is wrong, or None. kind and apiVersion are not looked at."""
+    """Return what is wrong with a configuration; None if nothing. kind and apiVersion are not checked."""
     shown = {name: value for name, value in config.items() if name not in ("kind", "apiVersion")}
     return told(list(_of_struct(type_name, its, shown, ())))
 
 
 def of_metadata(its: Type, metadata: Any, path: Path) -> Iterator[str]:
-    """What is wrong with the metadata of an object in another."""
+    """Yield what is wrong with the metadata of an object inside another."""
     if metadata is not None:
         yield from _of_struct("meta/v1.ObjectMeta", its, metadata, path)
 
 
 def told(found: list[str]) -> str | None:
-    """All that is wrong in one text, None for nothing."""
+    """Return all messages in one text; None if there are none."""
     if len(found) < 2:
         return found[0] if found else None
     return "errors:\n" + "\n".join(f"  {each}" for each in found)
@@ -81,7 +81,7 @@ def _of_field(field: api_types.Field, its: Type, value: Any, path: Path) -> Iter
 
 
 def _of_items(type_name: str, its: Type, items: list[Any], path: Path) -> Iterator[str]:
-    """Of a list whose items are known by their keys, or by themselves."""
+    """Yield what is wrong with a list whose items are identified by keys or by their values."""
     # A key that Go always writes is "" where it is left out.
     keyless = not any(field.name in its.keys and not field.omit_empty for field in _fields(type_name).values())
     yield from of_items(its, items, path, keyless, lambda item, at: _of_value(type_name, its.child(""), item, at))
@@ -96,8 +96,9 @@ def of_items(
     *,
     unique: bool = True,
 ) -> Iterator[str]:
-    """What is wrong with a list whose items are known by their keys, or by themselves; `keyless`: an item may not be
-    without any. After the first of which nobody can tell which one it is, no other is looked at.
+    """Yield what is wrong with a list whose items are identified by keys or by their values.
+
+    `keyless`: an item without any key is an error. The check stops at the first item that cannot be identified.
     """
     seen: set[str] = set()
     for index, item in enumerate(items):
@@ -112,7 +113,7 @@ def of_items(
 
 
 def _unknown(its: Type, item: Any, keyless: bool) -> str:
-    """Why nobody can tell which item of the list it is, "" if one can (`listItemToPathElement`)."""
+    """Return why an item of the list cannot be identified; "" if it can (`listItemToPathElement`)."""
     if its.shape == KEYED:
         if item is None:
             return "associative list with keys may not have a null element"
@@ -139,7 +140,7 @@ def _of_value(type_name: str, its: Type, value: Any, path: Path) -> Iterator[str
 
 
 def of_scalar(wanted: str, value: Any, path: Path) -> Iterator[str]:
-    """What is wrong with a value that is to be a `string`, a `boolean` or `numeric (int or float)`."""
+    """Yield what is wrong with a value that must be a `string`, a `boolean` or `numeric (int or float)`."""
     if value is None or (isinstance(value, _FITS[wanted]) and (not isinstance(value, bool) or wanted == "boolean")):
         return
     if wanted == "string":
@@ -152,7 +153,7 @@ def of_scalar(wanted: str, value: Any, path: Path) -> Iterator[str]:
 
 
 def _literal(value: Any) -> str:
-    """As Go's %#v prints it."""
+    """Return a value as Go's %#v prints it."""
     if isinstance(value, list):
         return f"[]interface {{}}{{{', '.join(_literal(item) for item in value)}}}"
     if isinstance(value, dict):

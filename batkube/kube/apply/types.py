@@ -1,4 +1,4 @@
-"""How values merge: field by field, by keys, as sets, or as a whole."""
+"""The ways in which values merge: field by field, by keys, as sets, or as a whole."""
 
 from __future__ import annotations
 
@@ -7,21 +7,22 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from .. import api_types
-from ..schema import read_json
+from ..schema import api_types, read_json
 
 JSON = dict[str, Any]
 
 LEAF, FIELDS, KEYED, SET = "leaf", "fields", "keyed", "set"
 
 _KEY_DEFAULTS: JSON = {"protocol": "TCP"}
-"""Of built-in kinds."""
+"""The default values of keys in lists of built-in kinds."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Type:
-    """Of a value. LEAF: one field as a whole. FIELDS: a struct or a map. KEYED: a list of items known by `keys`.
-    SET: a list of values.
+    """The way in which a value merges.
+
+    LEAF: as a whole, one field. FIELDS: a struct or a map. KEYED: a list of items identified by `keys`. SET: a list of
+    values.
     """
 
     shape: str
@@ -32,7 +33,7 @@ class Type:
     names: frozenset[str] | None = frozenset()  # of FIELDS: those that are declared, None for all; others are keys
 
     def key_of(self, item: Any) -> JSON:
-        """The values by which an item of a KEYED list is known."""
+        """Return the values that identify an item of a KEYED list."""
         if not isinstance(item, dict):
             return {}
         defaults = self.key_defaults or {}
@@ -54,7 +55,7 @@ UNTYPED = Type(FIELDS, _free)
 
 
 def built_in(type_name: str) -> Type:
-    """Of a built-in type, such as `core/v1.Pod`."""
+    """Return the merge type of a built-in type, such as `core/v1.Pod`."""
     return _struct(type_name)
 
 
@@ -86,7 +87,9 @@ def _fields(type_name: str) -> dict[str, Type]:
 
 
 def _fields_by(type_name: str, outer: JSON) -> dict[str, Type]:
-    """`outer` are the rules of the struct that this one is inlined in: they may be about its fields."""
+    """Return the fields of a struct. `outer` are the rules of the struct it is inlined in, which may be about its
+    fields.
+    """
     rules = {**_rules()["fields"].get(type_name, {}), **outer}
     fields: dict[str, Type] = {}
     for its in api_types.fields_of(type_name):
@@ -120,7 +123,7 @@ def _always(item: Type) -> Callable[[str], Type]:
 
 
 def custom(schema: JSON) -> Type:
-    """Of a custom resource with that schema."""
+    """Return the merge type of a custom resource with that schema."""
     return _of_schema({**schema, _EMBEDDED: True})
 
 

@@ -1,5 +1,5 @@
 """Custom resources: kinds that a CustomResourceDefinition adds to a running server.
 
-`definitions` makes resources of definitions, `schema` reads objects by their OpenAPI schema, `strategy` has the
+`definitions` makes resources of definitions, `schema` validates objects by their OpenAPI schema, `strategy` has the
 rules that all custom resources share, `scale` their scale subresource.
 """

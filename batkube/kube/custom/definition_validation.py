@@ -1,4 +1,4 @@
-"""What is wrong with a CustomResourceDefinition (`apiextensions-apiserver/pkg/apis/apiextensions/validation`)."""
+"""The validation of a CustomResourceDefinition (`apiextensions-apiserver/pkg/apis/apiextensions/validation`)."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from ..kinds.webhooks import validate_client, validate_review_versions
-from ..metadata import Errors, immutable, problems, validate_changed, validate_new
-from ..names import Problems, dns_1035_label, dns_subdomain
-from ..status import FieldError
+from ..apimachinery.metadata import Errors, immutable, problems, validate_changed, validate_new
+from ..apimachinery.names import Problems, dns_1035_label, dns_subdomain
+from ..apimachinery.status import FieldError
+from ..kinds.admissionregistration.webhooks import validate_client, validate_review_versions
 from .schema_validation import has_defaults, unknown_formats, validate_schema
 from .structural import field_at
 
@@ -23,7 +23,7 @@ _MAX_SELECTABLE = 8
 
 
 def validate_definition(obj: JSON) -> Errors:
-    """All that is wrong with a new definition."""
+    """Return all errors in a new definition."""
     plural, group = obj["spec"]["names"].get("plural") or "", obj["spec"].get("group") or ""
 
     def name_rule(name: str) -> Problems:
@@ -35,7 +35,7 @@ def validate_definition(obj: JSON) -> Errors:
 
 
 def validate_changed_definition(new: JSON, old: JSON) -> Errors:
-    """All that is wrong with a definition that was `old` before."""
+    """Return all errors in a changed definition; `old` is the stored one."""
     errors = validate_changed(new["metadata"], old["metadata"], generic=True) + _validate(new)
     spec, before = new["spec"], old["spec"]
     conditions = (old.get("status") or {}).get("conditions") or ()
@@ -48,7 +48,7 @@ def validate_changed_definition(new: JSON, old: JSON) -> Errors:
 
 
 def formats_of(spec: JSON) -> list[str]:
-    """Formats in the schemas of which nothing is known; a schema that all versions share is looked at once."""
+    """Return the unknown formats in the schemas. A schema that all versions share is checked once."""
     return [form for schema, _ in _schemas(spec) for form in unknown_formats(schema)]
 
 
@@ -90,13 +90,13 @@ def _validate_preserving(spec: JSON) -> Errors:
 
 
 def _shared(versions: list[JSON], key: str) -> bool:
-    """All versions say the same: the real server has it once, for all of them."""
+    """Return True if all versions have the same value. The real server then has it once, for all of them."""
     first = versions[0].get(key) if versions else None
     return bool(first or first == {}) and all(version.get(key) == first for version in versions)
 
 
 def _places(versions: list[JSON], key: str, once: str) -> Iterator[tuple[Any, str]]:
-    """What versions say under a key and where that is; what they all say is at `once`."""
+    """Yield the values of versions under a key, with their paths. A value that all versions share is at `once`."""
     if _shared(versions, key):
         yield versions[0][key], f"spec.{once}"
         return
@@ -112,14 +112,14 @@ def _schemas(spec: JSON) -> Iterator[tuple[JSON, str]]:
 
 
 def _of_schema(versions: list[JSON], path: str) -> list[JSON]:
-    """The versions that have the schema of that path."""
+    """Return the versions that have the schema of that path."""
     if path.startswith("spec.validation"):
         return versions
     return [versions[int(path.removeprefix("spec.versions[").partition("]")[0])]]
 
 
 def _validate_approval(new: JSON, old: JSON | None) -> Errors:
-    """Groups of Kubernetes' own are for definitions that were approved."""
+    """Check that a definition in a group of Kubernetes' own was approved."""
     group = new["spec"].get("group") or ""
     if not f".{group}".endswith((".k8s.io", ".kubernetes.io")):
         return []
@@ -138,13 +138,13 @@ def _validate_approval(new: JSON, old: JSON | None) -> Errors:
 
 
 def _validate_names(names: JSON) -> Errors:
-    """The names that a definition wants, all of which it must give."""
+    """Check the names that a definition asks for. All of them must be given."""
     missing = [key for key in ("plural", "singular", "kind", "listKind") if not names.get(key)]
     return [FieldError.required(f"spec.names.{key}") for key in missing] + validate_names(names, "spec.names")
 
 
 def validate_names(names: JSON, path: str) -> Errors:
-    """What the names that there are may be."""
+    """Check the given names."""
     errors: Errors = []
     for key in ("plural", "singular", "kind", "listKind"):
         name = names.get(key) or ""
@@ -197,8 +197,10 @@ def _validate_versions(versions: list[JSON], shown: Any) -> Errors:
 
 
 def _as_shown(versions: list[JSON] | None) -> Any:
-    """Versions as the real server shows its internal structs, where they have all but their names in common: that is no
-    part of them then. Else their names.
+    """Return versions as the real server shows its internal structs.
+
+    If all versions share their schema, subresources, columns and selectable fields, these are not in the structs. If
+    not, return the names of the versions.
     """
     versions = versions or []
     alike = ("schema", "subresources", "additionalPrinterColumns", "selectableFields")

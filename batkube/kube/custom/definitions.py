@@ -1,7 +1,7 @@
 """CustomResourceDefinitions: their own rules, and the resources that come and go with them.
 
-The real server does this in controllers, some moments after a write; here it is done at once, with the same
-writes: a new definition is followed by one more version of it, in which its conditions say that it is served.
+The real server does this in controllers, some moments after a write. Here it is done at once, with the same writes: a
+new definition is followed by one more version of it, whose conditions say that it is served.
 """
 
 from __future__ import annotations
@@ -9,15 +9,16 @@ from __future__ import annotations
 import copy
 from typing import Any
 
-from ..api import Api
-from ..resources import ResourceType, Subresource, version_order
-from ..status import ApiError, FieldError, quote
-from ..store import ADDED, DELETED, Change
-from ..strategy import Context, Strategy, keep_all_but_status
+from ..apimachinery.status import ApiError, FieldError, quote
+from ..codec.custom_objects import read_anew
+from ..kinds.strategy import Context, Strategy, keep_all_but_status
+from ..schema.resources import ResourceType, Subresource, version_order
+from ..storage.store import ADDED, DELETED, Change
+from ..verbs.api import Api
 from ..verbs.delete import delete
+from ..verbs.write import Write
 from .definition_validation import formats_of, validate_changed_definition, validate_definition, validate_names
-from .reading import read_anew
-from .scale import scale_action
+from .scale import CustomScale
 from .schema_validation import schemas_in
 from .strategy import CustomStrategy, ServedVersion
 
@@ -78,11 +79,13 @@ class DefinitionStrategy(Strategy):
         return errors
 
     def finalizers_on_delete(self, obj: JSON) -> list[str]:
-        """The instances of a definition go first."""
+        """Return the finalizer that lets the instances of a definition be deleted first."""
         return [CLEANUP]
 
     def propagation(self, obj: JSON, asked: str) -> str:
-        """A definition is marked by a way of its own, on which no finalizer says what becomes of its dependents."""
+        """Return "" when a definition is first deleted: it is marked in its own way, without a finalizer for
+        dependents.
+        """
         return "" if obj["metadata"].get("deletionTimestamp") is None else asked
 
     def prepare_delete(self, new: JSON, old: JSON, ctx: Context) -> None:
@@ -99,7 +102,7 @@ class DefinitionStrategy(Strategy):
 
 
 def _storage_versions(spec: JSON) -> list[str]:
-    """The version in which objects are stored: the first that says so."""
+    """Return the version in which objects are stored: the first that says so."""
     return [version.get("name") or "" for version in spec.get("versions") or () if version.get("storage")][:1]
 
 
@@ -118,7 +121,7 @@ def _default(spec: JSON) -> None:
 
 
 def _read_schemas(spec: JSON) -> None:
-    """Read the schemas as the real server does: items that are no schema are as nothing."""
+    """Read the schemas as the real server does: items that are not a schema are ignored."""
     for version in spec.get("versions") or ():
         schema = (version.get("schema") or {}).get("openAPIV3Schema")
         for inner in schemas_in(schema) if schema is not None else ():
@@ -132,14 +135,14 @@ def _read_schemas(spec: JSON) -> None:
 
 
 class Definitions:
-    """Follows the definitions in the store and serves what they define."""
+    """The follower of definitions in the store, which serves the resources that they define."""
 
     def __init__(self, api: Api) -> None:
         self._api = api
         self._served: dict[str, list[ResourceType]] = {}  # by name of the definition
 
     def follow(self, change: Change) -> None:
-        """To be called with every change of the store."""
+        """Follow a change. The store must call it with every change."""
         if change.resource.storage != STORAGE:
             if change.type == DELETED and change.resource.custom:
                 self._end(change.resource.storage)  # it may have been the last that a definition waits for
@@ -176,8 +179,10 @@ class Definitions:
             self._api.store.put(change.resource, {**definition, "metadata": metadata, "status": status})
 
     def _conflict(self, definition: JSON) -> tuple[str, str, JSON] | None:
-        """Names that another resource of the group has already: what is said of the last of them, and which names are
-        free.
+        """Return the reason and the message for the last name that another resource of the group has, and the free
+        names.
+
+        Return None if all names are free.
         """
         names, group = definition["spec"]["names"], definition["spec"]["group"]
         own = self._served.get(definition["metadata"]["name"], ())
@@ -204,6 +209,8 @@ class Definitions:
     def _serve(self, definition: JSON) -> None:
         name = definition["metadata"]["name"]
         spec = definition["spec"]
+        if name not in self._served:
+            self._api.store.collection(name).begun = self._api.store.revision
         self._withdraw(name)
         versions = {version["name"]: _served_version(version, spec) for version in spec["versions"]}
         every = [(version, _resource(version, versions[version["name"]], spec)) for version in spec["versions"]]
@@ -213,7 +220,7 @@ class Definitions:
             self._api.registry.add(resource)
         self._served[name] = resources
         self._api.add_strategy(name, strategy)
-        self._api.actions[name, "scale"] = scale_action(strategy)
+        self._api.actions[name, "scale"] = CustomScale(strategy)
         for stored in self._api.store.collection(name).select():  # objects are read by the schema of the day
             known = versions.get(stored.obj["apiVersion"].rpartition("/")[2])
             if known is not None and (obj := read_anew(known.schema, stored.obj)) != stored.obj:
@@ -226,8 +233,10 @@ class Definitions:
         self._api.actions.pop((name, "scale"), None)
 
     def _end(self, name: str) -> None:
-        """A definition that is being deleted: its objects go, each when its own finalizers are gone; then its own
-        finalizer, and with that the definition, unless somebody else holds it.
+        """End a definition that is being deleted.
+
+        Its objects are deleted, each when its own finalizers are gone. Then the definition's own finalizer is removed.
+        The definition is gone then, unless another finalizer holds it.
         """
         definition = self._api.store.get(STORAGE, "", name)
         metadata = definition["metadata"] if definition is not None else {}
@@ -240,7 +249,7 @@ class Definitions:
         collection = self._api.store.collection(name)
         for version in collection.select():
             if not version.obj["metadata"].get("deletionTimestamp"):
-                delete(self._api, version.resource, *version.key)
+                delete(Write.of(self._api, version.resource, *version.key))
         if collection.select() or self._api.store.get(STORAGE, "", name) is not definition:
             return
         others = [item for item in finalizers if item != CLEANUP]
@@ -275,7 +284,7 @@ def _served_version(version: JSON, spec: JSON) -> ServedVersion:
 
 
 def _deprecation(name: str, spec: JSON) -> str:
-    """What is said of a version by default, which tells of the best newer one that is not deprecated itself
+    """Return the default warning of a version, which names the best newer version that is not deprecated itself
     (`defaultDeprecationWarning` of k8s.io/apiextensions-apiserver).
     """
     group, kind = spec["group"], spec["names"]["kind"]

@@ -1,4 +1,4 @@
-"""Lists of type set and map: no item, and no key, is there twice (`pkg/apiserver/schema/listtype` of
+"""Lists of type set and map, in which no item and no key is repeated (`pkg/apiserver/schema/listtype` of
 apiextensions-apiserver).
 """
 
@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..status import FieldError, show
+from ..apimachinery.status import FieldError, show
 
 JSON = dict[str, Any]
 
@@ -14,7 +14,7 @@ _TYPE, _KEYS = "x-kubernetes-list-type", "x-kubernetes-list-map-keys"
 
 
 def duplicates(schema: JSON, value: Any, path: str = "") -> list[FieldError]:
-    """What is in such lists of a value twice: each once, where it comes again."""
+    """Return the errors for repeated items in lists of type set or map: one for each repeated item."""
     errors: list[FieldError] = []
     if isinstance(value, list):
         if schema.get(_TYPE) == "set":

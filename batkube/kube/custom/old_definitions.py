@@ -1,8 +1,9 @@
-"""Definitions of apiextensions.k8s.io/v1beta1, in the words of v1: schedulers of before Kubernetes 1.16 come with them.
+"""The conversion of definitions of apiextensions.k8s.io/v1beta1 to v1. Schedulers from before Kubernetes 1.16 bring
+them.
 
-In v1beta1 what all versions have alike stands once, in the spec itself; objects keep fields that no schema knows,
-unless told otherwise; schemas need not say the type of every part; and nobody has to approve names below k8s.io
-(`pkg/apis/apiextensions/v1beta1` of k8s.io/apiextensions-apiserver). v1 wants all of this said.
+In v1beta1 the parts that all versions share are once in the spec itself. Objects keep fields that no schema knows,
+unless the definition forbids it. Schemas need not name the type of every part. Nobody has to approve names below k8s.io
+(`pkg/apis/apiextensions/v1beta1` of k8s.io/apiextensions-apiserver). v1 demands all of this.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ _PROTECTED = (".k8s.io", ".kubernetes.io")
 
 
 def modernized(definition: JSON) -> JSON:
-    """The same definition in v1. What is no definition at all is left to be refused there."""
+    """Return the same definition in v1. An object that is not a definition is left for validation to refuse."""
     spec = dict(definition.get("spec") or {})
     alike = {name: spec.pop(name, None) for name in _ALIKE}
     alike["schema"] = spec.pop("validation", None)
@@ -52,7 +53,7 @@ def _version(version: JSON, alike: JSON, keeps_all: bool) -> JSON:
 
 
 def _structural(schema: JSON, keeps_all: bool) -> JSON:
-    """With the type that its parts imply; one that nothing is known of takes anything."""
+    """Return the schema with the type that its parts imply. An empty schema allows any value."""
     new = dict(schema)
     if "properties" in new:
         new["properties"] = {name: _structural(part, keeps_all) for name, part in new["properties"].items()}

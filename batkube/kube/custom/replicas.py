@@ -1,13 +1,13 @@
-"""The numbers that the scale subresource of a custom resource is a view of (`ValidateScaleSpec` and
-`ValidateScaleStatus` of apiextensions-apiserver).
+"""The numbers of a custom resource that its scale subresource shows (`ValidateScaleSpec` and `ValidateScaleStatus` of
+apiextensions-apiserver).
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-from ..go_values import go_value
-from ..status import FieldError
+from ..apimachinery.go_values import go_value
+from ..apimachinery.status import FieldError
 
 JSON = dict[str, Any]
 
@@ -15,7 +15,7 @@ _MAX = (1 << 31) - 1
 
 
 def value_at(obj: JSON, path: str) -> Any:
-    """The value at a simple JSON path such as `.spec.replicas`; None where there is none."""
+    """Return the value at a simple JSON path such as `.spec.replicas`; None if there is none."""
     value: Any = obj
     for key in path.strip(".").split("."):
         if not isinstance(value, dict):
@@ -25,7 +25,7 @@ def value_at(obj: JSON, path: str) -> Any:
 
 
 def validate_replicas(obj: JSON, scale: JSON | None, subresource: str | None = None) -> list[FieldError]:
-    """What is wrong with the numbers of replicas and the selector; of the status alone where that is written."""
+    """Return the errors in the numbers of replicas and the selector; only in those of the status if that is written."""
     if scale is None:
         return []
     errors = _validate_number(obj, scale["specReplicasPath"]) if subresource != "status" else []
@@ -45,7 +45,7 @@ def _validate_number(obj: JSON, path: str) -> list[FieldError]:
 
 
 def _misplaced(obj: JSON, path: str, nothing: Any, types: tuple[type, ...], name: str) -> list[FieldError]:
-    """A value of another type there, or on the way (`unstructured.NestedFieldNoCopy`)."""
+    """Return an error if a value at the path or on the way has another type (`unstructured.NestedFieldNoCopy`)."""
     value: Any = obj
     steps = path.removeprefix(".").split(".")
     for index, step in enumerate(steps):

@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
-import base64
-from collections.abc import Callable
 from typing import Any
 
-from ..status import FieldError, show
-from . import cel
-from .rule_validation import PATH_STEP
+from .. import cel
+from ..apimachinery.status import FieldError, quote, show
+from .rule_validation import PATH_STEP, uses_old
+from .schema_values import Views
 
 JSON = dict[str, Any]
 
-_RULES = "x-kubernetes-validations"
+BUDGET = 10_000_000
+"""The greatest cost of all rules of an object together (`RuntimeCELCostBudget`)."""
+
+WORK_BUDGET = 3_000_000
+"""The greatest work of all rules of an object together that costs do not show."""
+
+_RULES, _EMBEDDED = "x-kubernetes-validations", "x-kubernetes-embedded-resource"
+_MAX_MESSAGE = 5 << 10  # bytes
+_OUT_OF_BUDGET = "due to running out of cost budget, no further validation rules will be run"
+_VIEWS = Views()
 # Errors after which the rules are not looked at: the value has not even the form they are written for.
 _BLOCKING = frozenset(
     ("FieldValueNotSupported", "FieldValueRequired", "FieldValueTooLong", "FieldValueTooMany", "FieldValueTypeInvalid")
@@ -23,44 +31,25 @@ _NOT_CHECKED = (
 )
 
 
-def check(schema: JSON, obj: JSON, old: JSON | None, errors: list[FieldError]) -> list[FieldError]:
-    """Which rules the object breaks; `errors` is what else is wrong with it."""
+def check(
+    schema: JSON, obj: JSON, old: JSON | None, errors: list[FieldError], *, root: bool = False
+) -> list[FieldError]:
+    """Return which rules the object breaks; `errors` is what else is wrong with it. `root`: it is a whole object."""
     if not has_rules(schema):
         return []
     if any(error.reason in _BLOCKING for error in errors):
         return [FieldError.invalid("<nil>", None, _NOT_CHECKED)]
-    found: list[FieldError] = []
-    _walk(schema, obj, old, "", found)
-    return found
+    checking = Checking()
+    checking.walk(schema, obj, old, "", root=root)
+    return checking.found
 
 
 def has_rules(schema: JSON) -> bool:
-    """The schema has a rule anywhere."""
+    """Return True if the schema has a rule anywhere."""
     if schema.get(_RULES):
         return True
     below = [*(schema.get("properties") or {}).values(), schema.get("items"), schema.get("additionalProperties")]
     return any(has_rules(its) for its in below if isinstance(its, dict))
-
-
-def _walk(schema: JSON, value: Any, old: Any, path: str, found: list[FieldError]) -> None:
-    if value is None or (old is not None and value == old):  # what did not change is not looked at again
-        return
-    for rule in schema.get(_RULES) or ():
-        error = _broken(rule, schema, value, old, path)
-        if error is not None:
-            found.append(error)
-    if isinstance(value, dict):
-        before = old if isinstance(old, dict) else {}
-        properties, additional = schema.get("properties") or {}, schema.get("additionalProperties")
-        for key, item in value.items():
-            its = properties.get(key, additional)
-            if isinstance(its, dict):
-                here = f"{path}[{key}]" if key not in properties else f"{path}.{key}" if path else key
-                _walk(its, item, before.get(key), here, found)
-    elif isinstance(value, list) and isinstance(schema.get("items"), dict):
-        earlier = _by_keys(schema, old)
-        for index, item in enumerate(value):
-            _walk(schema["items"], item, earlier.get(_key(schema, item)), f"{path}[{index}]", found)
 
 
 def _by_keys(schema: JSON, old: Any) -> dict[str, Any]:
@@ -74,25 +63,8 @@ def _key(schema: JSON, item: Any) -> str:
     return show([item.get(key) for key in keys]) if isinstance(item, dict) else show(item)
 
 
-def _broken(rule: JSON, schema: JSON, value: Any, old: Any, path: str) -> FieldError | None:
-    text = rule["rule"].strip()
-    try:
-        node = cel.parse(text)
-    except cel.SyntaxProblem:
-        return None  # refused when the definition was made
-    scope: JSON = {"self": _seen(schema, value)}
-    if rule.get("optionalOldSelf"):
-        scope["oldSelf"] = cel.Optional(old is not None, _seen(schema, old))
-    elif _names(node, "oldSelf"):
-        if old is None:  # a rule about change, and there is none
-            return None
-        scope["oldSelf"] = _seen(schema, old)
-    try:
-        if cel.evaluate(node, scope) is True:
-            return None
-        detail = _message(rule, scope, text)
-    except cel.CelError as error:
-        return FieldError.invalid(path or "<nil>", schema.get("type") or "", _failure(error, rule, text))
+def _error(rule: JSON, schema: JSON, value: Any, path: str, detail: str) -> FieldError:
+    """Return what is said of a rule that is broken."""
     where = _at_field(path, rule["fieldPath"], schema) if rule.get("fieldPath") else path or "<nil>"
     reason = rule.get("reason") or "FieldValueInvalid"
     if reason in _TITLES:
@@ -107,20 +79,25 @@ def _broken(rule: JSON, schema: JSON, value: Any, old: Any, path: str) -> FieldE
 _TITLES = {"FieldValueForbidden": "Forbidden", "FieldValueRequired": "Required value"}
 
 
-def _failure(error: cel.CelError, rule: JSON, text: str) -> str:
-    """Why a rule has no value."""
-    why, what = str(error), rule.get("message") or text
+def _told(rule: JSON) -> str:
+    """Return what stands for a rule in an error."""
+    return str(rule.get("message") or rule["rule"]).strip()
+
+
+def _failure(error: cel.CelError, rule: JSON) -> str:
+    """Return why a rule has no value."""
+    why = str(error)
     if why.startswith("no such overload"):
-        why = why.partition(":")[0]
         unlike = "call arguments did not match a supported operator, function or macro signature"
-        return f"'{why}': {unlike} for rule: {what}"
-    if why.startswith("operation cancelled"):
-        return f"call cost exceeds limit for rule: {what}"
-    return f"{why} evaluating rule: {what}"
+        return f"'{why}': {unlike} for rule: {_told(rule)}"
+    if isinstance(error, cel.CostExceeded):
+        none = "no further validation rules will be run due to call cost exceeds limit"
+        return f"'{why}': {none} for rule: {_told(rule)}"
+    return f"{why} evaluating rule: {_told(rule)}"
 
 
 def _at_field(path: str, field: str, schema: JSON) -> str:
-    """Where the field of a rule is: keys of maps stand in brackets, fields after a dot."""
+    """Return the path of the field of a rule: keys of maps are in brackets, fields follow a dot."""
     for step in PATH_STEP.finditer(field):
         name = step[1] or step[2]
         known = (schema.get("properties") or {}).get(name)
@@ -130,40 +107,109 @@ def _at_field(path: str, field: str, schema: JSON) -> str:
     return path.lstrip(".")
 
 
-def _seen(schema: JSON, value: Any) -> Any:
-    """A value as rules see it: times, durations and bytes are no texts."""
-    if isinstance(value, dict):
-        properties, additional = schema.get("properties") or {}, schema.get("additionalProperties")
-        others = additional if isinstance(additional, dict) else {}
-        return {name: _seen(properties.get(name, others), item) for name, item in value.items()}
-    if isinstance(value, list):
-        return [_seen(schema.get("items") or {}, item) for item in value]
-    read = _READ.get(schema.get("format") or "") if isinstance(value, str) else None
-    try:
-        return read(value) if read is not None else value
-    except ValueError:
+class _Exhausted(Exception):
+    """The end of the budget: no further rules are evaluated."""
+
+
+class Checking:
+    """One check of an object. The cost of all its rules together is limited, too."""
+
+    def __init__(self) -> None:
+        self.found: list[FieldError] = []
+        self._budget, self._work = BUDGET, WORK_BUDGET
+
+    @property
+    def cost(self) -> int:
+        """The cost of the rules so far."""
+        return BUDGET - self._budget
+
+    def walk(self, schema: JSON, value: Any, old: Any, path: str, *, root: bool = False) -> None:
+        """Check a value and all that is in it; what is wrong is added to `found`."""
+        try:
+            self._walk(schema, value, old, path, root=root)
+        except _Exhausted:
+            return
+
+    def _walk(self, schema: JSON, value: Any, old: Any, path: str, *, root: bool = False) -> None:
+        if value is None or (old is not None and value == old):  # what did not change is not looked at again
+            return
+        if schema.get(_RULES):
+            self._check(schema, value, old, path, root=root or bool(schema.get(_EMBEDDED)))
+        if isinstance(value, dict):
+            before = old if isinstance(old, dict) else {}
+            properties, additional = schema.get("properties") or {}, schema.get("additionalProperties")
+            for key, item in value.items():
+                its = properties.get(key, additional)
+                if isinstance(its, dict):
+                    here = f"{path}[{key}]" if key not in properties else f"{path}.{key}" if path else key
+                    self._walk(its, item, before.get(key), here)
+        elif isinstance(value, list) and isinstance(schema.get("items"), dict):
+            earlier = _by_keys(schema, old)
+            for index, item in enumerate(value):
+                self._walk(schema["items"], item, earlier.get(_key(schema, item)), f"{path}[{index}]")
+
+    def _check(self, schema: JSON, value: Any, old: Any, path: str, *, root: bool) -> None:
+        look = _VIEWS.of(schema, root=root)
+        seen, before = look(value), None if old is None else look(old)
+        for rule in schema[_RULES]:
+            if self._budget <= 0:
+                self._exhaust(path, schema, f"validation failed {_OUT_OF_BUDGET}")
+            given = cel.Optional(old is not None, before) if rule.get("optionalOldSelf") else before
+            if old is None and not rule.get("optionalOldSelf") and uses_old(rule["rule"]):
+                continue  # a rule about change, and there is none
+            if not self._holds(rule, (seen, given), schema, path):
+                detail = self._message(rule, (seen, given), schema, path)
+                self.found.append(_error(rule, schema, value, path, detail))
+
+    def _holds(self, rule: JSON, given: tuple[Any, Any], schema: JSON, path: str) -> bool:
+        try:
+            held = self._value(rule["rule"], given)
+        except cel.SyntaxProblem:
+            return True  # refused when the definition was made
+        except cel.CelError as error:
+            if self._budget < 0:
+                self._exhaust(path, schema, f"validation failed {_OUT_OF_BUDGET}")
+            detail = _failure(error, rule)
+            if isinstance(error, cel.CostExceeded):
+                self._exhaust(path, schema, detail)
+            self.found.append(FieldError.invalid(path or "<nil>", schema.get("type") or "", detail))
+            return True
+        if self._budget < 0:
+            self._exhaust(path, schema, f"validation failed {_OUT_OF_BUDGET}")
+        return held is True
+
+    def _value(self, text: str, given: tuple[Any, Any]) -> Any:
+        try:
+            value, spent = cel.program(text, ("self", "oldSelf")).run(given)
+        except cel.CelError as error:
+            self._spend(error.spent)
+            raise
+        self._spend(spent)
         return value
 
+    def _spend(self, spent: cel.Spent) -> None:
+        self._budget -= spent.cost
+        self._work -= spent.work
+        if self._work < 0:
+            self._budget = -1
 
-_READ: dict[str, Callable[[str], Any]] = {
-    "date-time": cel.timestamp,
-    "date": cel.timestamp,
-    "duration": cel.duration,
-    "byte": base64.b64decode,
-}
+    def _exhaust(self, path: str, schema: JSON, detail: str) -> None:
+        self.found.append(FieldError.invalid(path or "<nil>", schema.get("type") or "", detail))
+        raise _Exhausted
 
-
-def _message(rule: JSON, scope: JSON, text: str) -> str:
-    if rule.get("messageExpression"):
-        try:
-            told = cel.evaluate(cel.parse(rule["messageExpression"]), scope)
-        except (cel.CelError, cel.SyntaxProblem):
-            told = ""
-        if isinstance(told, str) and told.strip() and "\n" not in told:
-            return told.strip()
-    return rule.get("message") or f"failed rule: {text}"
-
-
-def _names(node: cel.Node, name: str) -> bool:
-    """The expression uses the variable."""
-    return (node.kind == "name" and node.value == name) or any(_names(part, name) for part in node.parts)
+    def _message(self, rule: JSON, given: tuple[Any, Any], schema: JSON, path: str) -> str:
+        if text := rule.get("messageExpression"):
+            told: Any = ""
+            try:
+                told = self._value(text, given)
+            except cel.CostExceeded:
+                none = "no further validation rules will be run due to call cost exceeds limit"
+                self._exhaust(path, schema, f"{none} for messageExpression: {quote(text)}")
+            except (cel.CelError, cel.SyntaxProblem):
+                pass
+            if self._budget < 0:
+                self._exhaust(path, schema, f"messageExpression evaluation failed {_OUT_OF_BUDGET}")
+            told = told.strip() if isinstance(told, str) else ""
+            if told and "\n" not in told and len(told.encode()) <= _MAX_MESSAGE:
+                return str(told)
+        return str(rule["message"]).strip() if rule.get("message") else f"failed rule: {_told(rule)}"

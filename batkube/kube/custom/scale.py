@@ -4,33 +4,44 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..apimachinery.status import ApiError, quote
+from ..kinds.action import Action, ActionRequest, Answer, Deeds
 from ..kinds.scale import check_uid
-from ..status import ApiError, quote
-from ..strategy import Action, ActionRequest, Answer
+from ..kinds.strategy import Context
 from .replicas import value_at
 from .strategy import CustomStrategy
 
 JSON = dict[str, Any]
 
+_ABSENT = -(1 << 31)
+"""The value that a patch finds in place of absent replicas."""
 
-def scale_action(strategy: CustomStrategy) -> Action:
-    """GET, PUT and PATCH of `scale`."""
 
-    def act(request: ActionRequest) -> Answer:
-        paths = strategy.versions[request.ctx.resource.version].scale or {}
-        current = request.ctx.store.get(request.ctx.resource.storage, request.ctx.namespace, request.ctx.name)
-        if current is None:
-            raise ApiError.not_found(request.ctx.resource.qualified, request.ctx.name)
-        if request.verb == "get" and value_at(current, paths["specReplicasPath"]) is None:
-            raise _no_replicas(paths)
-        if request.verb == "get":
-            return Answer(200, _scale(current, paths))
-        if value_at(current, paths["specReplicasPath"]) is None and request.change is not None:
-            raise _no_replicas(paths)
-        sent = request.change(_scale(current, paths)) if request.change is not None else request.body or {}
+class CustomScale(Action):
+    """The scale of a custom resource."""
+
+    def __init__(self, strategy: CustomStrategy) -> None:
+        self._strategy = strategy
+
+    def read(self, request: ActionRequest, server: Deeds) -> Answer:
+        paths, current = self._found(request.ctx)
+        if value_at(current, paths["specReplicasPath"]) is None:
+            why = f"the spec replicas field {quote(paths['specReplicasPath'])} does not exist"
+            raise ApiError.internal(why)
+        return Answer(200, _scale(current, paths))
+
+    def update(self, request: ActionRequest, server: Deeds) -> Answer:
+        paths, current = self._found(request.ctx)
+        shown = _scale(current, paths)
+        if value_at(current, paths["specReplicasPath"]) is None:
+            shown["spec"] = {"replicas": _ABSENT}
+        sent = server.patched(shown)
         replicas = (sent.get("spec") or {}).get("replicas", 0)
+        if replicas == _ABSENT:
+            why = f"the spec replicas field {quote(paths['specReplicasPath'])} cannot be empty"
+            raise ApiError.bad_request(why)
         metadata = sent.get("metadata") or {}
-        if request.verb == "update":
+        if request.body is not None:
             check_uid(request.ctx, metadata, current)
         version = metadata.get("resourceVersion")
 
@@ -39,13 +50,15 @@ def scale_action(strategy: CustomStrategy) -> Action:
                 obj["metadata"]["resourceVersion"] = version
             _set(obj, paths["specReplicasPath"], replicas)
 
-        return Answer(200, _scale(request.update(scaled), paths))
+        return Answer(200, _scale(server.update(scaled), paths))
 
-    return act
-
-
-def _no_replicas(paths: JSON) -> ApiError:
-    return ApiError.internal(f"the spec replicas field {quote(paths['specReplicasPath'])} does not exist")
+    def _found(self, ctx: Context) -> tuple[JSON, JSON]:
+        """Return the paths of the scale, and the object."""
+        paths = self._strategy.versions[ctx.resource.version].scale or {}
+        current = ctx.store.get(ctx.resource.storage, ctx.namespace, ctx.name)
+        if current is None:
+            raise ApiError.not_found(ctx.resource.qualified, ctx.name)
+        return paths, current
 
 
 def _scale(obj: JSON, paths: JSON) -> JSON:

@@ -1,6 +1,6 @@
-"""Structural schemas: what is refused in a custom resource, as kube-openapi's validation does it, in its words.
+"""Structural schemas: the validation of custom resources as kube-openapi does it, in its words.
 
-What is dropped and filled in is the business of `reading`, rules in CEL that of `rules`.
+`codec/custom_objects.py` drops and fills in fields, `rules` has the rules in CEL.
 """
 
 from __future__ import annotations
@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ..status import FieldError, quote, show
-from .expressions import expression
-from .formats import fits
+from ..apimachinery.expressions import expression
+from ..apimachinery.formats import fits
+from ..apimachinery.status import FieldError, quote, show
 
 JSON = dict[str, Any]
 
@@ -22,7 +22,7 @@ _MAX_FLOAT = 3.40282346638528859811704183484516925440e38
 
 
 def validate(schema: JSON, value: Any, path: str, old: Any = None) -> list[FieldError]:
-    """What is wrong with the value. A part that is as it was in `old` is not looked at again (ratcheting)."""
+    """Return the errors in the value. A part that is as it was in `old` is not checked again (ratcheting)."""
     if old is not None and value == old and type(value) is type(old):
         return []
     if value is None:
@@ -49,7 +49,7 @@ def _types(schema: JSON) -> tuple[str, ...]:
 
 
 def type_name(value: Any) -> str:
-    """The JSON type of a value."""
+    """Return the JSON type of a value."""
     if isinstance(value, bool):
         return "boolean"
     if isinstance(value, int):
@@ -88,7 +88,7 @@ def _wrong_type(schema: JSON, value: Any, path: str) -> FieldError:
 
 
 def _nowhere(detail: str) -> FieldError:
-    """An error that the real server cannot say the field of."""
+    """Return an error whose field the real server cannot name."""
     return FieldError.invalid("<nil>", "", detail)
 
 
@@ -108,14 +108,13 @@ def _of_string(schema: JSON, value: str, path: str) -> list[FieldError]:
 
 
 def _wrong_text(schema: JSON, value: str, path: str) -> FieldError | None:
-    """The first that is wrong with a text beside its format."""
+    """Return the first error in a text, other than that of its format."""
     shortest, longest, pattern = schema.get("minLength"), schema.get("maxLength"), schema.get("pattern")
     if longest is not None and len(value) > longest:
         return FieldError.too_long(path, longest)
     if shortest is not None and len(value) < shortest:
         return FieldError.invalid(path, value, f"{path} in body should be at least {shortest} chars long")
-    compiled = expression(pattern) if pattern else None  # one that Python cannot say is not checked
-    if compiled is not None and not compiled.search(value):
+    if pattern and not expression(pattern).search(value):
         return FieldError.invalid(path, value, f"{path} in body should match '{pattern}'")
     return None
 
@@ -141,7 +140,7 @@ def _of_number(schema: JSON, value: float, path: str) -> list[FieldError]:
 
 
 def _of_factor(factor: float, value: float, path: str) -> list[FieldError]:
-    """That a number is a multiple; for a whole number only the whole part of the factor counts."""
+    """Check that a number is a multiple of the factor. For a whole number only the whole part of the factor counts."""
     if isinstance(value, int):
         whole = int(factor)
         if whole <= 0:
@@ -182,7 +181,7 @@ def _of_array(schema: JSON, value: list[Any], path: str, old: Any) -> list[Field
 
 
 def _matching(schema: JSON, value: list[Any], old: Any) -> list[Any]:
-    """For each item the old one that it may be compared with: by its keys in lists of type map only."""
+    """Return for each item the old item to compare it with, found by its keys; None except in lists of type map."""
     keys = schema.get(_LIST_KEYS)
     if schema.get(_LIST_TYPE) != "map" or not keys or not isinstance(old, list):
         return [None] * len(value)

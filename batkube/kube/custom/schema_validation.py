@@ -1,4 +1,4 @@
-"""Schemas of definitions: what is allowed in them, and that their defaults are values that they allow
+"""The schemas of definitions: their allowed content, and the check that their defaults are allowed by them
 (`apiextensions-apiserver/pkg/apis/apiextensions/validation`, `pkg/apiserver/schema/defaulting`).
 """
 
@@ -9,10 +9,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ..status import FieldError
+from ..apimachinery.status import FieldError
+from ..codec.custom_objects import TYPE_META, prune
 from . import rules
 from . import schema as schemas
-from .reading import TYPE_META, prune
 from .rule_validation import validate_rules, validate_texts
 from .structural import junctions, validate_structural
 
@@ -43,7 +43,7 @@ _NUMBER_FORMATS = {"integer": ("int32", "int64"), "number": ("float", "double")}
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """Where a schema stands in another."""
+    """The place of a schema inside another."""
 
     root: bool = False
     metadata: bool = False  # of the object itself, or of one that it has in it
@@ -51,7 +51,7 @@ class _Place:
 
 
 def validate_schema(schema: JSON, path: str, *, has_status: bool) -> Errors:
-    """All that is wrong with the schema of a version."""
+    """Return all errors in the schema of a version."""
     errors: Errors = _validate_root(schema, path) if has_status else []
     if schema.get("nullable"):
         errors.append(FieldError.forbidden(f"{path}.nullable", "nullable cannot be true at the root"))
@@ -72,19 +72,19 @@ def _has_mark(schema: JSON) -> bool:
 
 
 def schemas_in(schema: JSON) -> Iterator[JSON]:
-    """The schema, and all in it."""
+    """Yield the schema and all schemas in it."""
     yield schema
     for inner, _ in _below(schema, ""):
         yield from schemas_in(inner)
 
 
 def has_defaults(schema: JSON) -> bool:
-    """There is a default anywhere."""
+    """Return True if there is a default anywhere."""
     return any(inner.get("default") is not None for inner in schemas_in(schema))
 
 
 def unknown_formats(schema: JSON) -> Iterator[str]:
-    """Formats that nothing is known of: they are not checked."""
+    """Yield the unknown formats, which are not checked."""
     for inner in schemas_in(schema):
         its, form = inner.get("type") or "", inner.get("format") or ""
         text = its in ("", "string")
@@ -94,7 +94,7 @@ def unknown_formats(schema: JSON) -> Iterator[str]:
 
 
 def _below(schema: JSON, path: str) -> Iterator[tuple[JSON, str]]:
-    """The schemas directly in a schema."""
+    """Yield the schemas directly in a schema."""
     for name, inner in (schema.get("properties") or {}).items():
         yield inner, f"{path}.properties[{name}]"
     for key in ("items", "additionalProperties"):
@@ -121,7 +121,7 @@ def _validate_root(schema: JSON, path: str) -> Errors:
 
 
 def _validate(schema: JSON, path: str, place: _Place) -> Errors:
-    """Everything about a schema that is not about its structure."""
+    """Check all of a schema but its structure."""
     errors = _validate_kinds(schema, path, place)
     if schema.get("uniqueItems"):
         why = "uniqueItems cannot be set to true since the runtime complexity becomes quadratic"
@@ -257,7 +257,9 @@ def _validate_rules(schema: JSON, path: str) -> Errors:
 
 
 def _validate_defaults(schema: JSON, path: str) -> Errors:
-    """A default is a value that the schema allows. (Below additionalProperties the real server does not look.)"""
+    """Check that a default is a value that the schema allows. (The real server does not check below
+    additionalProperties.)
+    """
     errors: Errors = []
     value = schema.get("default")
     if value is not None:
@@ -274,6 +276,6 @@ def _validate_defaults(schema: JSON, path: str) -> Errors:
 
 
 def _moved(error: FieldError, path: str) -> FieldError:
-    """An error in a value as one in the default that it is."""
+    """Return an error in a value as an error in the default that has this value."""
     inner = error.field.removeprefix("<nil>").removeprefix(".")
     return replace(error, field=f"{path}.{inner}" if inner else path)

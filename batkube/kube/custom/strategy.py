@@ -5,17 +5,18 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from ..apimachinery.metadata import validate_changed
+from ..apimachinery.names import qualified_name
+from ..apimachinery.status import ApiError, FieldError, quote, show
+from ..apply.custom_misfit import custom_misfit
 from ..apply.types import Type, custom
-from ..metadata import validate_changed
-from ..names import qualified_name
-from ..resources import ResourceType
-from ..status import ApiError, FieldError, quote, show
-from ..strategy import Context, Strategy, keep
+from ..codec.custom_objects import TYPE_META, converted, default, prune
+from ..codec.embedded import validate_embedded
+from ..kinds.strategy import Context, Strategy, keep
+from ..schema.resources import ResourceType
 from . import rules
 from . import schema as schemas
-from .embedded import validate_embedded
 from .list_types import duplicates
-from .reading import TYPE_META, converted, default, prune
 from .replicas import validate_replicas, value_at
 
 JSON = dict[str, Any]
@@ -26,7 +27,7 @@ _STANDARD_FINALIZERS = ("orphan", "foregroundDeletion", "kubernetes")
 
 @dataclass(frozen=True, slots=True)
 class ServedVersion:
-    """What a definition says of one of its versions."""
+    """The part of a definition about one of its versions."""
 
     name: str
     schema: JSON = field(default_factory=dict)
@@ -37,7 +38,7 @@ class ServedVersion:
 
 
 class CustomStrategy(Strategy):
-    """Reads objects by the schema of the version they are sent in."""
+    """The strategy that reads objects by the schema of the version they are sent in."""
 
     unconditional_update = False
     generic_metadata = True
@@ -52,8 +53,15 @@ class CustomStrategy(Strategy):
         if not stored.namespaced:
             self.selectable_metadata = ("metadata.name",)
 
-    def type_of(self, version: str) -> Type:
-        """How objects merge in a version of that name."""
+    def merge_type(self, resource: ResourceType) -> Type:
+        return self._merge_type(resource.version)
+
+    def misfit(self, version: str, obj: JSON) -> str | None:
+        if version not in self.versions:
+            return None
+        return custom_misfit(self.versions[version].schema, self._merge_type(version), obj)
+
+    def _merge_type(self, version: str) -> Type:
         if version not in self._types:
             self._types[version] = custom(self.versions[version].schema)
         return self._types[version]
@@ -71,7 +79,7 @@ class CustomStrategy(Strategy):
         errors = super().validate_create(obj, ctx) + schemas.validate(version.schema, obj, "")
         errors += validate_replicas(obj, version.scale) + validate_embedded(version.schema, obj)
         errors += duplicates(version.schema, obj)
-        errors += rules.check(version.schema, obj, None, errors)
+        errors += rules.check(version.schema, obj, None, errors, root=True)
         if not errors:
             _warn_of_finalizers(obj, {}, ctx)
         return errors
@@ -105,20 +113,22 @@ class CustomStrategy(Strategy):
         errors += validate_replicas(new, version.scale, ctx.subresource) + validate_embedded(schema, new)
         twice = duplicates(schema, new)
         errors += twice if twice and not duplicates(schema, old) else []
-        errors += rules.check(schema, new, old, errors)
+        errors += rules.check(schema, new, old, errors, root=True)
         if not errors:
             _warn_of_finalizers(new, old["metadata"], ctx)
         return errors
 
     def _check_type(self, obj: JSON, ctx: Context) -> None:
-        """422 for an object of another kind: nothing else is looked at."""
+        """Raise 422 for an object of another kind. Nothing else of it is checked."""
         kind = obj.get("kind", ctx.resource.kind)
         if kind != ctx.resource.kind:
             wrong = FieldError.invalid("kind", kind, f"must be {ctx.resource.kind}")
             raise ApiError.invalid(f"{kind}.{ctx.resource.group}", obj["metadata"].get("name") or "", [wrong])
 
     def as_stored(self, resource: ResourceType, obj: JSON) -> tuple[ResourceType, JSON]:
-        """In the version for storage: what its schema does not know is lost on the way, its defaults are added."""
+        """Return the object in the version for storage. Fields that its schema does not know are lost, its defaults are
+        added.
+        """
         if resource.version == self._stored.version:
             return resource, obj
         schema = self._stored.schema or {}
@@ -142,7 +152,7 @@ class CustomStrategy(Strategy):
 
 
 def _wrong_status(schema: JSON, new: JSON, old: JSON) -> list[FieldError]:
-    """Of a status that is written the status alone is looked at, and texts tell of places within it."""
+    """Return the errors in a written status. Nothing else is checked, and messages name paths within the status."""
     its = (schema.get("properties") or {}).get("status")
     if its is None or "status" not in new:
         return []
@@ -168,7 +178,9 @@ def _warn_of_finalizers(obj: JSON, before: JSON, ctx: Context) -> None:
 
 
 def _whole_numbers(value: Any, but: tuple[str, ...] = ()) -> None:
-    """1.0 is 1: as Go prints a number that it read without knowing its type. `but` are keys that are not looked at."""
+    """Make floats such as 1.0 integers, as Go prints a number that it read without its type. The keys `but` are
+    skipped.
+    """
     entries = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
     for key, item in list(entries):
         if isinstance(item, float) and item.is_integer() and abs(item) < 1 << 63:
@@ -178,7 +190,9 @@ def _whole_numbers(value: Any, but: tuple[str, ...] = ()) -> None:
 
 
 def _counted(obj: JSON, version: ServedVersion) -> JSON:
-    """What of an object counts for its generation: all but metadata, and status where it is a subresource."""
+    """Return the part of an object that counts for its generation: all but metadata, and status if it is a
+    subresource.
+    """
     left_out = (*TYPE_META, "status") if version.has_status else TYPE_META
     return {key: value for key, value in obj.items() if key not in left_out}
 

@@ -1,4 +1,4 @@
-"""Structural schemas: what a schema of a definition must be, so that unknown fields can be told from known ones
+"""The rules by which a schema of a definition is structural, so that unknown fields can be told from known ones
 (`apiextensions-apiserver/pkg/apiserver/schema`).
 """
 
@@ -7,8 +7,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from ..status import FieldError
-from .expressions import ExpressionError, expression
+from ..apimachinery.expressions import ExpressionError, expression
+from ..apimachinery.status import FieldError
 
 JSON = dict[str, Any]
 Errors = list[FieldError]
@@ -40,7 +40,7 @@ _NOT_NESTED = {
 
 
 def validate_structural(schema: JSON, path: str) -> Errors:
-    """What keeps a schema from being structural."""
+    """Return the errors that keep a schema from being structural."""
     return sorted(
         [*_invariants(schema, "root", path), *_complete(schema, schema, path, path)],
         key=lambda error: (error.field, error.message),
@@ -48,7 +48,7 @@ def validate_structural(schema: JSON, path: str) -> Errors:
 
 
 def junctions(schema: JSON, path: str) -> Iterator[tuple[JSON, str]]:
-    """The schemas below allOf, anyOf, oneOf and not."""
+    """Yield the schemas below allOf, anyOf, oneOf and not."""
     for key in ("allOf", "anyOf", "oneOf"):
         for index, its in enumerate(schema.get(key) or ()):
             yield its, f"{path}.{key}[{index}]"
@@ -57,7 +57,7 @@ def junctions(schema: JSON, path: str) -> Iterator[tuple[JSON, str]]:
 
 
 def field_at(schema: JSON, path: str) -> JSON | None:
-    """The schema of the field at a path such as `.spec.replicas`; None if there is no such field."""
+    """Return the schema of the field at a path such as `.spec.replicas`; None if there is no such field."""
     at: Any = schema
     if not path.startswith("."):
         return None
@@ -116,7 +116,7 @@ def _typed(schema: JSON, its: str, level: str, path: str) -> Errors:
 
 
 def _metadata(schema: JSON, level: str, path: str) -> Errors:
-    """Of the metadata there are rules already; only names can be restricted."""
+    """Check the schema of metadata. There are rules for metadata already: only names can be restricted."""
     metadata = (schema.get("properties") or {}).get("metadata")
     if metadata is None:
         return []
@@ -133,7 +133,7 @@ def _metadata(schema: JSON, level: str, path: str) -> Errors:
 
 
 def _values(schema: JSON, path: str, *, either: bool = True) -> Errors:
-    """What a schema says of values. `either`: integers or strings may be told by their types."""
+    """Check the part of a schema about values. `either`: it may choose between integers and strings by their types."""
     skipped = []
     if either and schema.get("anyOf") == _EITHER:
         skipped = [f"{path}.anyOf[0]", f"{path}.anyOf[1]"]
@@ -144,8 +144,8 @@ def _values(schema: JSON, path: str, *, either: bool = True) -> Errors:
             either_there = either and at == f"{path}.allOf[0]" and first.get("anyOf") == _EITHER
             errors += _nested(inner, at, either=either_there)
     pattern = schema.get("pattern")
-    if pattern and not _is_expression(pattern):
-        why = "must be a valid regular expression, but isn't: error parsing regexp"
+    if pattern and (problem := _not_expression(pattern)):
+        why = f"must be a valid regular expression, but isn't: {problem}"
         errors.append(FieldError.invalid(f"{path}.pattern", pattern, why))
     return errors
 
@@ -167,7 +167,7 @@ def _nested(schema: JSON, path: str, *, either: bool = False) -> Errors:
 
 
 def _complete(values: JSON, schema: JSON, path: str, of: str) -> Errors:
-    """Fields whose values are judged must be in the structure as well."""
+    """Check that fields whose values are restricted are in the structure as well."""
     errors: Errors = []
     for inner, at in junctions(values, of):
         errors += _complete(inner, schema, path, at)
@@ -187,9 +187,10 @@ def _complete(values: JSON, schema: JSON, path: str, of: str) -> Errors:
     return errors
 
 
-def _is_expression(pattern: str) -> bool:
+def _not_expression(pattern: str) -> str:
+    """Return why a text is not a regular expression; "" if it is one."""
     try:
         expression(pattern)
-    except ExpressionError:
-        return False
-    return True
+    except ExpressionError as error:
+        return str(error)
+    return ""

@@ -1,1 +1,1 @@
-"""The rules of the built-in kinds, one kind or group of kinds a module. `strategies.py` has the table."""
+"""The rules that are special to each kind (its strategy), by API group."""

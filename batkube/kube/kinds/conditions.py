@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from ..metadata import Errors, problems
-from ..names import qualified_name
-from ..status import FieldError
+from ..apimachinery.metadata import Errors, problems
+from ..apimachinery.names import qualified_name
+from ..apimachinery.status import FieldError
 
 JSON = dict[str, Any]
 
@@ -17,7 +17,7 @@ _MAX_REASON, _MAX_MESSAGE = 1024, 32768
 
 
 def validate_conditions(conditions: list[JSON], path: str) -> Errors:
-    """Conditions of type metav1.Condition. Those of pods and nodes are of types of their own, and not checked so."""
+    """Check conditions of type metav1.Condition. Pods and nodes have types of their own, which are not checked here."""
     errors: Errors = []
     seen: set[str] = set()
     for index, condition in enumerate(conditions):

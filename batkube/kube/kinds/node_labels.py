@@ -1,11 +1,11 @@
-"""Labels of nodes that are deprecated, and where the API server warns of them (`pkg/api/node/util.go`)."""
+"""Deprecated labels of nodes, and the warnings of the API server about them (`pkg/api/node/util.go`)."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import Any
 
-from ..names import label_value
+from ..apimachinery.names import label_value
 
 JSON = dict[str, Any]
 
@@ -22,7 +22,9 @@ DEPRECATED = {
 
 
 def warnings_of_expressions(expressions: list[JSON], path: str, *, values: bool = False) -> Iterator[str]:
-    """Of the matchExpressions of a selector. `values`: those that no label can have are warned of too."""
+    """Yield the warnings of the matchExpressions of a selector. `values`: warn of values that no label can
+    have, too.
+    """
     for index, requirement in enumerate(expressions):
         key, at = requirement.get("key", ""), f"{path}.matchExpressions[{index}]"
         if key in DEPRECATED:
@@ -34,7 +36,7 @@ def warnings_of_expressions(expressions: list[JSON], path: str, *, values: bool 
 
 
 def warnings_of_selector(selector: JSON | None, path: str) -> Iterator[str]:
-    """Of a label selector that is meant for nodes."""
+    """Yield the warnings of a label selector for nodes."""
     yield from warnings_of_expressions((selector or {}).get("matchExpressions") or [], path)
     for key in (selector or {}).get("matchLabels") or ():
         if key in DEPRECATED:

@@ -1,15 +1,15 @@
-"""Priority classes and disruption budgets (`pkg/apis/scheduling`, `pkg/apis/policy`, admission plugin Priority)."""
+"""Priority classes and disruption budgets (`pkg/apis/scheduling`, `pkg/apis/policy`)."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from ..label_selectors import validate_label_selector
-from ..metadata import Errors, immutable
-from ..status import ApiError, FieldError
-from ..strategy import Context, Strategy
+from ..apimachinery.label_selectors import validate_label_selector
+from ..apimachinery.metadata import Errors, immutable
+from ..apimachinery.status import ApiError, FieldError
+from .apps.workloads import validate_counts, validate_no_more_than_all, validate_share
 from .conditions import validate_conditions
-from .workloads import validate_counts, validate_no_more_than_all, validate_share
+from .strategy import Context, Strategy
 
 JSON = dict[str, Any]
 
@@ -24,32 +24,15 @@ class PriorityClasses(Strategy):
     def prepare_create(self, obj: JSON, ctx: Context) -> None:
         obj.setdefault("preemptionPolicy", "PreemptLowerPriority")
         obj["metadata"]["generation"] = 1
-        self._admit(obj, ctx)
 
     def prepare_update(self, new: JSON, old: JSON, ctx: Context) -> None:
         new.setdefault("preemptionPolicy", "PreemptLowerPriority")
-        if new.get("globalDefault") and not old.get("globalDefault"):
-            self._admit(new, ctx)
 
     def check_delete(self, obj: JSON, ctx: Context) -> None:
         name = obj["metadata"]["name"]
         if name in _SYSTEM:
             why = "this is a system priority class and cannot be deleted"
             raise ApiError.forbidden("priorityclasses.scheduling.k8s.io", name, why)
-
-    @staticmethod
-    def _admit(obj: JSON, ctx: Context) -> None:
-        """There is one default for the whole cluster."""
-        if not obj.get("globalDefault") or not ctx.admits("Priority"):
-            return
-        name = obj["metadata"]["name"]
-        for other in ctx.store.list(PRIORITY_CLASSES):
-            if other.get("globalDefault") and other["metadata"]["name"] != name:
-                why = (
-                    f"PriorityClass {other['metadata']['name']} is already marked as default. "
-                    "Only one default can exist"
-                )
-                raise ApiError.forbidden(PRIORITY_CLASSES, name, why)
 
     def validate_create(self, obj: JSON, ctx: Context) -> Errors:
         errors = super().validate_create(obj, ctx)
@@ -76,7 +59,7 @@ class PriorityClasses(Strategy):
 
 
 def _unlike_system(obj: JSON) -> str:
-    """What makes a class another than the server's own of that name; "" if nothing."""
+    """Return how a class differs from the server's own class of that name; "" if it does not."""
     name = obj["metadata"]["name"]
     if name not in _SYSTEM:
         return f"{name} is not a known system priority class"
@@ -86,7 +69,7 @@ def _unlike_system(obj: JSON) -> str:
 
 
 class DisruptionBudgets(Strategy):
-    """Rules of disruption budgets: for their metadata there are none but those of all objects."""
+    """Rules of disruption budgets. Their metadata follow the rules for all objects, and no others."""
 
     unconditional_update = False
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Any
 
-from ..metadata import Errors
-from ..names import qualified_name
-from ..quantity import Quantity, milli
-from ..status import FieldError
+from ..apimachinery.metadata import Errors
+from ..apimachinery.names import qualified_name
+from ..apimachinery.quantity import Quantity, milli
+from ..apimachinery.status import FieldError
 
 JSON = dict[str, Any]
 
@@ -30,30 +30,30 @@ _ZERO = Quantity(0)
 
 @lru_cache(maxsize=4096)
 def is_native(name: str) -> bool:
-    """Kubernetes' own: without a domain, or of kubernetes.io."""
+    """Return True if the resource is one of Kubernetes' own: without a domain, or of kubernetes.io."""
     return "/" not in name or "kubernetes.io/" in name
 
 
 @lru_cache(maxsize=4096)
 def is_extended(name: str) -> bool:
-    """A resource that a device plugin or an administrator brings: counted in whole pieces."""
+    """Return True if a device plugin or an administrator provides the resource. It is counted in whole pieces."""
     return not is_native(name) and not name.startswith("requests.") and not qualified_name(f"requests.{name}")
 
 
 @lru_cache(maxsize=4096)
 def is_whole(name: str) -> bool:
-    """Measured in whole numbers."""
+    """Return True if the resource is measured in whole numbers."""
     return name in _INTEGER or is_extended(name)
 
 
 def round_up(resources: JSON | None) -> None:
-    """Each quantity up to thousandths, as the server reads them (`SetDefaults_ResourceList`)."""
+    """Round each quantity up to thousandths, as the server reads it (`SetDefaults_ResourceList`)."""
     for name, quantity in (resources or {}).items():
         resources[name] = milli(quantity)  # type: ignore[index]
 
 
 def validate_value(name: str, quantity: str, path: str) -> Errors:
-    """What is wrong with an amount of that resource (`ValidateResourceQuantityValue`)."""
+    """Return the errors in an amount of that resource (`ValidateResourceQuantityValue`)."""
     errors: Errors = []
     value = Quantity.parse(quantity)
     if value < _ZERO:

@@ -1,4 +1,4 @@
-"""Lists of resources: what may be named, and how much of it (`ValidateResourceRequirements` and what it calls in
+"""Lists of resources: the allowed names and amounts (`ValidateResourceRequirements` and the functions it calls in
 `pkg/apis/core/validation/validation.go`).
 """
 
@@ -8,11 +8,11 @@ from collections.abc import Collection
 from functools import lru_cache
 from typing import Any
 
-from ..metadata import Errors
-from ..names import NameRule, dns_label, qualified_name
-from ..quantity import Quantity, QuantityError
-from ..status import FieldError
-from .pod_defaults import POD_LEVEL_RESOURCES, containers_total
+from ..apimachinery.metadata import Errors
+from ..apimachinery.names import NameRule, dns_label, qualified_name
+from ..apimachinery.quantity import Quantity, QuantityError
+from ..apimachinery.status import FieldError
+from .pods.defaults import POD_LEVEL_RESOURCES, containers_total
 from .resource_lists import is_extended, is_native, validate_value
 
 JSON = dict[str, Any]
@@ -41,7 +41,7 @@ _NO_OVERCOMMIT = "Limit must be set for non overcommitable resources"
 
 
 def validate_resource_list(resources: JSON, path: str) -> Errors:
-    """A list of resources as nodes have them: names and amounts."""
+    """Check the names and amounts in a list of resources of a node."""
     errors: Errors = []
     for name, quantity in resources.items():
         where = f"{path}[{name}]"
@@ -51,7 +51,7 @@ def validate_resource_list(resources: JSON, path: str) -> Errors:
 
 
 def validate_requirements(requirements: JSON, path: str, claims: Collection[str] = ()) -> Errors:
-    """Limits and requests of a container. `claims` are the names of the pod's resource claims."""
+    """Check the limits and requests of a container. `claims` are the names of the pod's resource claims."""
     errors = _validate_amounts(requirements, path, container_resource_name)
     if requirements.get("claims"):
         errors.extend(_validate_claims(requirements["claims"], f"{path}.claims", claims))
@@ -59,7 +59,9 @@ def validate_requirements(requirements: JSON, path: str, claims: Collection[str]
 
 
 def validate_pod_requirements(spec: JSON, path: str) -> Errors:
-    """Limits and requests of a pod as a whole, and that its containers keep within them (`validatePodResources`)."""
+    """Check the limits and requests of a pod as a whole, and that its containers keep within them
+    (`validatePodResources`).
+    """
     requirements = spec["resources"]
     errors: Errors = []
     if requirements.get("claims"):
@@ -127,7 +129,7 @@ def _divisible(name: str, quantity: str) -> bool:
 
 @lru_cache(maxsize=1024)
 def resource_name(name: str) -> tuple[str, ...]:
-    """A resource anywhere: known, or with a domain."""
+    """Return what is wrong with the name of a resource of any object. It must be a known one, or have a domain."""
     wrong = qualified_name(name)
     if wrong:
         return wrong

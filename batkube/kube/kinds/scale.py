@@ -4,46 +4,55 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..metadata import validate_new
-from ..status import ApiError, FieldError
-from ..strategy import ActionRequest, Answer, Context
+from ..apimachinery.metadata import validate_new
+from ..apimachinery.status import ApiError, FieldError
+from .action import Action, ActionRequest, Answer, Deeds
+from .strategy import Context
 
 JSON = dict[str, Any]
 
 _METADATA = ("name", "namespace", "uid", "resourceVersion", "creationTimestamp")
 
 
-def scale(request: ActionRequest) -> Answer:
-    """GET, PUT and PATCH of `scale`."""
-    ctx = request.ctx
-    current = ctx.store.get(ctx.resource.storage, ctx.namespace, ctx.name)
-    if current is None:
-        raise ApiError.not_found(ctx.resource.qualified, ctx.name)
-    if request.verb == "get":
-        return Answer(200, _scale_of(current))
-    sent = request.change(_scale_of(current)) if request.change is not None else request.body or {}
-    metadata = sent.get("metadata") or {}
-    if request.verb == "update":
-        check_uid(ctx, metadata, current)
-    replicas = (sent.get("spec") or {}).get("replicas") or 0
-    errors = validate_new(metadata)
-    if replicas < 0:
-        errors.append(FieldError.invalid("spec.replicas", replicas, "must be greater than or equal to 0"))
-    if errors:
-        raise ApiError.invalid("Scale.autoscaling", ctx.name, errors)
+class Scale(Action):
+    """The action `scale` of a workload."""
 
-    def scaled(obj: JSON) -> None:
-        if metadata.get("resourceVersion"):
-            obj["metadata"]["resourceVersion"] = metadata["resourceVersion"]
-        if metadata.get("uid"):
-            obj["metadata"]["uid"] = metadata["uid"]
-        obj["spec"]["replicas"] = replicas
+    def read(self, request: ActionRequest, server: Deeds) -> Answer:
+        return Answer(200, _scale_of(self._current(request.ctx)))
 
-    return Answer(200, _scale_of(request.update(scaled)))
+    def update(self, request: ActionRequest, server: Deeds) -> Answer:
+        ctx = request.ctx
+        current = self._current(ctx)
+        sent = server.patched(_scale_of(current))
+        metadata = sent.get("metadata") or {}
+        if request.body is not None:  # a PUT: a patch says what it is applied to
+            check_uid(ctx, metadata, current)
+        replicas = (sent.get("spec") or {}).get("replicas") or 0
+        errors = validate_new(metadata)
+        if replicas < 0:
+            errors.append(FieldError.invalid("spec.replicas", replicas, "must be greater than or equal to 0"))
+        if errors:
+            raise ApiError.invalid("Scale.autoscaling", ctx.name, errors)
+
+        def scaled(obj: JSON) -> None:
+            if metadata.get("resourceVersion"):
+                obj["metadata"]["resourceVersion"] = metadata["resourceVersion"]
+            if metadata.get("uid"):
+                obj["metadata"]["uid"] = metadata["uid"]
+            obj["spec"]["replicas"] = replicas
+
+        return Answer(200, _scale_of(server.update(scaled)))
+
+    @staticmethod
+    def _current(ctx: Context) -> JSON:
+        current = ctx.store.get(ctx.resource.storage, ctx.namespace, ctx.name)
+        if current is None:
+            raise ApiError.not_found(ctx.resource.qualified, ctx.name)
+        return current
 
 
 def check_uid(ctx: Context, metadata: JSON, current: JSON) -> None:
-    """A scale that names a uid is that of no other object."""
+    """Check that a uid in a scale is that of the object."""
     uid = current["metadata"]["uid"]
     if metadata.get("uid") not in (None, "", uid):
         stored = ctx.resource.storage_key(ctx.namespace, ctx.name)
@@ -65,7 +74,7 @@ def _scale_of(obj: JSON) -> JSON:
 
 
 def _text(selector: JSON) -> str:
-    """The selector as one writes it in a request: `a=b,c in (d,e)`."""
+    """Return the selector as it is written in a request: `a=b,c in (d,e)`."""
     if "matchLabels" not in selector and "matchExpressions" not in selector:
         selector = {"matchLabels": selector}  # that of a replication controller
     labels, expressions = selector.get("matchLabels") or {}, selector.get("matchExpressions") or []

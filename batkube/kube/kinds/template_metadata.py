@@ -1,11 +1,11 @@
-"""The metadata of what is inside a template: labels and annotations, nothing else (`ValidateTemplateObjectMeta`)."""
+"""The metadata inside a template: labels and annotations, nothing else (`ValidateTemplateObjectMeta`)."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from ..metadata import SYSTEM_FIELDS, Errors, validate_annotations, validate_labels
-from ..status import FieldError
+from ..apimachinery.metadata import SYSTEM_FIELDS, Errors, validate_annotations, validate_labels
+from ..apimachinery.status import FieldError
 
 JSON = dict[str, Any]
 
@@ -13,7 +13,7 @@ _OTHERS = (*SYSTEM_FIELDS, "ownerReferences", "finalizers")
 
 
 def validate_template_metadata(metadata: JSON, path: str) -> Errors:
-    """What is wrong with it: above all what could be set of an object, but not here."""
+    """Return the errors in the metadata of a template: above all fields that an object may have, but a template not."""
     errors = validate_annotations(metadata.get("annotations") or {}, f"{path}.annotations")
     errors += validate_labels(metadata.get("labels") or {}, f"{path}.labels")
     for field in _OTHERS:

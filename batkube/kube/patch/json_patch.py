@@ -1,7 +1,7 @@
 """JSON patch (RFC 6902) as the real server applies it, with the library gopkg.in/evanphx/json-patch.v4.
 
-Where that library is laxer than the RFC, so is this: `replace` of a missing key adds it, an absent value is null,
-negative indices count from the end, a path without a leading slash loses its first segment.
+That library is less strict than the RFC, and so is this module: `replace` of a missing key adds it, an absent value is
+null, negative indices count from the end, a path without a leading slash loses its first segment.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from typing import Any
 
 import orjson
 
-from ..go_json import json_type
-from ..status import ApiError, quote
+from ..apimachinery.status import ApiError, quote
+from ..codec.go_json import json_type
 
 JSON = dict[str, Any]
 
@@ -29,8 +29,10 @@ class _Failed(Exception):
 
 
 def check_operations(patch: Any) -> list[str]:
-    """400 where a patch is no list of operations. What is doubtful in them: unknown fields. (Clients that want unknown
-    fields to be ignored are spared this.)
+    """Return the doubtful parts of the operations of a patch: unknown fields. Raise 400 if it is not a list of
+    operations.
+
+    (The function is not called for clients that want unknown fields to be ignored.)
     """
     if patch is None:
         return []
@@ -56,9 +58,9 @@ def _not_a_patch(value: Any, into: str) -> ApiError:
 
 
 def apply(obj: JSON, patch: Any) -> JSON:
-    """The object after the operations of the patch; `obj` is not changed.
+    """Return the object after the operations of the patch; `obj` is not changed.
 
-    400 where the patch is no list of operations, 413 where there are too many, 422 where one of them fails (a `test`
+    Raise 400 if the patch is not a list of operations, 413 if there are too many, 422 if one of them fails (a `test`
     too).
     """
     if patch is None:
@@ -128,7 +130,7 @@ def _pointer(operation: JSON, name: str) -> str:
 
 
 def _segments(path: str) -> list[str]:
-    """The keys of a path; what stands before the first slash is not one."""
+    """Return the keys of a path. The text before the first slash is not a key."""
     segments = path.split("/")[1:]
     if not segments:
         raise _Failed
@@ -136,7 +138,7 @@ def _segments(path: str) -> list[str]:
 
 
 def _holder(document: Any, path: str) -> tuple[Any, str]:
-    """The map or list that the path's last segment is a key of, and that segment."""
+    """Return the map or list that contains the path's last segment, and that segment."""
     *parents, key = _segments(path)
     holder = document
     for parent in parents:
@@ -147,7 +149,7 @@ def _holder(document: Any, path: str) -> tuple[Any, str]:
 
 
 def _changed(document: Any, path: str, change: Callable[[Any, str], None]) -> Any:
-    """A copy of the document, changed where the path leads. Only what lies on the path is copied."""
+    """Return a copy of the document, changed at the path. Only the parts on the path are copied."""
     *parents, key = _segments(path)
     root = holder = _copied(document)
     for parent in parents:
@@ -211,5 +213,5 @@ def _index(key: str, length: int) -> int:
 
 
 def _equal(left: Any, right: Any) -> bool:
-    """Equal as JSON: 1 is not true and not 1.0."""
+    """Return True if both are equal as JSON: 1 is not true and not 1.0."""
     return orjson.dumps(left, option=orjson.OPT_SORT_KEYS) == orjson.dumps(right, option=orjson.OPT_SORT_KEYS)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..go_json import json_type
-from ..status import ApiError
+from ..apimachinery.status import ApiError
+from ..codec.go_json import json_type
 
 JSON = dict[str, Any]
 
 
 def apply(obj: JSON, patch: Any) -> JSON:
-    """The object with the patch merged into it; neither is changed. 400 where the patch is no map."""
+    """Return the object with the patch merged into it; neither is changed. Raise 400 if the patch is not a map."""
     if not isinstance(patch, dict):
         if patch is None:
             raise ApiError.bad_request("Invalid JSON Patch")
@@ -36,7 +36,7 @@ def _merged(obj: JSON, patch: JSON) -> JSON:
 
 
 def _without_nulls(value: Any) -> Any:
-    """What a patch adds has no key whose value is null, not in the maps of a list either."""
+    """Return the value without the keys whose value is null, in the maps of lists, too."""
     if isinstance(value, dict):
         return {key: _without_nulls(item) for key, item in value.items() if item is not None}
     if isinstance(value, list):

@@ -1,18 +1,20 @@
-"""What a JSON or merge patch made of an object, as the real server shows it where that is none of the kind."""
+"""The result of a JSON or merge patch, as the real server shows it if it does not fit the kind."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from .. import api_types
-from ..resources import ResourceType
+from ..schema import api_types
+from ..schema.resources import ResourceType
 
 JSON = dict[str, Any]
 
 
 def as_shown(before: JSON, after: JSON, resource: ResourceType, managed: list[JSON]) -> JSON:
-    """The patched object with its keys in the real server's order: what the patch went through is sorted, all else as
-    Go has it. `managed` is the managedFields that the object would have, where they are not kept with it.
+    """Return the patched object with its keys in the real server's order.
+
+    The parts that the patch touched are sorted, all others are in Go's order. `managed` are the managedFields that the
+    object would have, if they are not stored with it.
     """
     if managed and isinstance(before.get("metadata"), dict) and isinstance(after.get("metadata"), dict):
         untouched = after["metadata"] is before["metadata"]
@@ -43,7 +45,7 @@ def _ordered(before: Any, after: Any, type_name: str | None) -> Any:
 
 
 def _types_of_fields(type_name: str | None) -> dict[str, str | None]:
-    """The fields of a struct in their order, each with the type of what it holds; none of anything else."""
+    """Return the fields of a struct in order, each with the type of its content; none for other types."""
     if type_name is None or not api_types.has_type(type_name):
         return {}
     types: dict[str, str | None] = {}

@@ -7,8 +7,8 @@
 | `$setElementOrder/LIST: [...]` | beside a list | orders it |
 | `$deleteFromPrimitiveList/LIST: [...]` | beside a list of plain values | removes these |
 
-As `k8s.io/apimachinery/pkg/util/strategicpatch` does it, with its errors. How a list merges is in the table of Go types
-(`api_types.merges_of`).
+The patch and its errors are those of `k8s.io/apimachinery/pkg/util/strategicpatch`. The table of Go types
+(`api_types.merges_of`) says how a list merges.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from .. import api_types
-from ..go_json import json_type
-from ..resources import ResourceType
-from ..status import ApiError
+from ..apimachinery.status import ApiError
+from ..codec.go_json import json_type
+from ..schema import api_types
+from ..schema.resources import ResourceType
 
 JSON = dict[str, Any]
 Items = list[Any]
@@ -36,7 +36,7 @@ _BAD_ORDER = "invalid patch format of setElementOrder list"
 
 @dataclass(frozen=True, slots=True)
 class _Merge:
-    """How a field merges."""
+    """The way in which a field merges."""
 
     type: str | None  # of its elements or itself; None if it has no fields
     strategy: str = ""  # `merge`, `replace`, or "" for the default
@@ -47,9 +47,9 @@ _PLAIN = _Merge(None)
 
 
 def apply(obj: JSON, patch: Any, resource: ResourceType) -> JSON:
-    """The object with the patch merged into it; neither is changed.
+    """Return the object with the patch merged into it; neither is changed.
 
-    400 where a directive has the wrong form, 500 (as the real server) where one is unknown or a merge key is absent.
+    Raise 400 if a directive has the wrong form, 500 (as the real server) if one is unknown or a merge key is absent.
     """
     if patch is None:
         patch = {}
@@ -60,7 +60,7 @@ def apply(obj: JSON, patch: Any, resource: ResourceType) -> JSON:
 
 
 def merge(original: JSON | None, patch: JSON, type_name: str | None) -> JSON:
-    """`original` (None: nothing) with the patch, both of that type."""
+    """Return `original` (None: nothing) with the patch merged into it; both are of that type."""
     if _DIRECTIVE in patch:
         return _directed(patch)
     fields = _fields(type_name)
@@ -128,7 +128,7 @@ def _retain(merged: JSON, patch: JSON, retained: Any) -> None:
 
 
 def _order(merged: JSON, patch: JSON, name: str, order: Any, type_name: str | None) -> str:
-    """Merge and order the list of that name; returns the name if that list of the patch is done."""
+    """Merge and order the list of that name. Return the name if that list of the patch is done."""
     if not isinstance(order, list):
         raise ApiError.unforeseen(f"expected a list in {_ORDER}{name}, but received {as_go(order)}")
     found, given = merged.get(name), patch.get(name)
@@ -158,7 +158,7 @@ def _order(merged: JSON, patch: JSON, name: str, order: Any, type_name: str | No
 
 
 def _check_keys(order: Items, key: str) -> None:
-    """An order of maps names each by its merge key."""
+    """Check that an order of maps names each by its merge key."""
     for index, item in enumerate(order if key else ()):
         if not isinstance(item, dict):
             raise ApiError.unforeseen(f"value for key {index} is not a map")
@@ -167,8 +167,9 @@ def _check_keys(order: Items, key: str) -> None:
 
 
 def _left_behind(found: Items, given: Items, key: str) -> Items:
-    """The order of the list before the patch, as the real server still sees it after the merge: it works in place,
-    so that new elements have taken the room of those which were deleted.
+    """Return the order of the list before the patch, as the real server still sees it after the merge.
+
+    The real server works in place: new elements have taken the room of deleted ones.
     """
     deleted = [item.get(key) for item in given if isinstance(item, dict) and item.get(_DIRECTIVE) == "delete"]
     if not key or not deleted:
@@ -180,8 +181,9 @@ def _left_behind(found: Items, given: Items, key: str) -> Items:
 
 
 def _check_order(given: Items, order: Items, key: str) -> None:
-    """The list of a patch must lie in the order that the patch itself wants. (Elements with a directive are passed
-    over, but not behind the last of the order: `validatePatchWithSetOrderList`.)
+    """Check that the list of a patch is in the order that the patch itself demands.
+
+    (Elements with a directive are skipped, but not after the last of the order: `validatePatchWithSetOrderList`.)
     """
     if not given or not order:
         return
@@ -219,7 +221,7 @@ def _merged_list(original: Items, patch: Items, how: _Merge) -> Items:
 
 
 def _special_elements(original: Items, patch: Items, key: str) -> tuple[Items, Items]:
-    """What is left of both after the elements with `$patch`."""
+    """Apply the elements with `$patch`, and return the remaining elements of both lists."""
     plain: Items = []
     replaces = False
     for item in patch:
@@ -265,7 +267,7 @@ def _partition(items: Items, order: Items, key: str) -> tuple[Items, Items]:
 
 
 def _interleaved(patched: Items, others: Items, patch_order: Items, server_order: Items, key: str) -> Items:
-    """Both in their own order; between the two the old order counts as far as it goes."""
+    """Merge two lists, each in its own order. Between the two the old order counts as far as it goes."""
     ranks = _ranks(server_order, key)
     left = _sorted(others, ranks, key)
     right = _sorted(patched, _ranks(patch_order, key), key)
@@ -294,7 +296,7 @@ def _sorted(items: Items, ranks: dict[Any, int], key: str) -> Items:
 
 
 def _identity(item: Any, key: str) -> Any:
-    """What an element is known by; hashable, and of a type (1 is not true)."""
+    """Return the value that identifies an element. It is hashable, and keeps its type (1 is not true)."""
     value = item.get(key) if key and isinstance(item, dict) else item
     if isinstance(value, bool):
         return ("bool", value)
@@ -319,7 +321,7 @@ def _without_nulls(value: Any) -> Any:
 
 
 def _without_directives(value: Any) -> tuple[bool, Any]:
-    """Whether to keep it, and what of it."""
+    """Return True if the value stays, and the value without its directives."""
     if isinstance(value, dict):
         if _DIRECTIVE in value:
             return False, None
@@ -335,7 +337,7 @@ def _no_merge_key(item: Any, key: str) -> ApiError:
 
 
 def as_go(value: Any) -> str:
-    """As Go prints it with %v."""
+    """Return a value as Go's %v prints it."""
     if isinstance(value, dict):
         return "map[" + " ".join(f"{key}:{as_go(value[key])}" for key in sorted(value)) + "]"
     if isinstance(value, list):

@@ -1,7 +1,7 @@
-"""Makes the data files of this package again: `python -m batkube.kube.schema.generate [PART ...]`.
+"""The command that makes the data files of this package: `python -m batkube.kube.schema.generate [PART ...]`.
 
-Needs Go, whose module cache has (or fetches) the modules named in RELEASES. Parts: resources, messages,
-columns, list_types, internal, openapi. All where none is named. The output depends on nothing but those modules.
+It needs Go, whose module cache has (or fetches) the modules named in RELEASES. Parts: resources, messages, columns,
+list_types, internal, openapi. Without a part it makes all. The output depends on these modules alone.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ FOLDER = Path(__file__).parent
 
 
 def module(path: str, version: str) -> Path:
-    """The folder of a Go module in the module cache."""
+    """Return the folder of a Go module in the module cache."""
     run = subprocess.run(
         ["go", "mod", "download", "-json", f"{path}@v{version}"], check=True, capture_output=True, text=True, cwd="/"
     )

@@ -1,10 +1,10 @@
-"""Makes columns.json: the columns of each kind's table.
+"""The maker of columns.json: the columns of each kind's table.
 
 Source: `AddHandlers` in `pkg/printers/internalversion/printers.go` of the module k8s.io/kubernetes, and the field
 descriptions it refers to, in `types_swagger_doc_generated.go` of k8s.io/api and k8s.io/apimachinery.
 
-Format: `kinds` maps a kind to its columns, each `[name, type, format, description, priority]`, the description being an
-index of `texts`. The kind `""` is what kinds without columns have.
+Format: `kinds` maps a kind to its columns, each `[name, type, format, description, priority]`. The description is an
+index of `texts`. The kind `""` has the columns of kinds without columns of their own.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from ..api_types import fields_of
+from .api_types import fields_of
 
 _STRING = r'"(?:[^"\\]|\\.)*"'
 _IMPORT = re.compile(r'^\t(\w+) "(k8s\.io/[^"]+)"$', re.MULTILINE)
@@ -41,8 +41,9 @@ _AGGREGATED = (
 
 
 def generate(releases: list[str], module: Callable[[str, str], Path], target: Path) -> None:
-    """`releases` are versions (`1.36.3`), of which the first that knows a kind counts; `module` gives a module's
-    folder.
+    """Generate the columns of all kinds.
+
+    `releases` are versions (`1.36.3`); the first that knows a kind counts. `module` returns the folder of a module.
     """
     kinds: dict[str, list[Column]] = {}
     for release in releases:
@@ -104,7 +105,7 @@ def _columns(release: str, module: Callable[[str, str], Path]) -> dict[str, list
 
 
 def _documents(path: str, release: str, module: Callable[[str, str], Path]) -> dict[str, dict[str, str]]:
-    """The field descriptions of the types of a package."""
+    """Return the field descriptions of the types of a package."""
     name, folder = re.fullmatch(r"(k8s\.io/[\w-]+)/(.*)", path).groups()  # type: ignore[union-attr]
     source = module(name, "0" + release.removeprefix("1")) / folder / "types_swagger_doc_generated.go"
     return {

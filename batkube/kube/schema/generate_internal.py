@@ -1,9 +1,9 @@
-"""Makes internal.json: the fields of the real server's internal structs, in their order and by Go's names.
+"""The maker of internal.json: the fields of the real server's internal structs, in their order and by Go's names.
 
-Some of its errors print them. Source: `pkg/apis/GROUP/types.go` of k8s.io/kubernetes, whose structs are those of the
-published types but for their order, and where some fields are.
+Some errors of the real server print these structs. Source: `pkg/apis/GROUP/types.go` of k8s.io/kubernetes. Its structs
+are those of the published types, except for the order and the place of some fields.
 
-Format: the published type, and the names of the fields of its internal struct. An embedded struct stands by its name.
+Format: the published type, and the names of the fields of its internal struct. An embedded struct has its own name.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _ROOTS = {
 
 
 def generate(module: Path, target: Path) -> None:
-    """`module` is the folder of k8s.io/kubernetes."""
+    """Generate the names of internal fields. `module` is the folder of k8s.io/kubernetes."""
     rows = []
     for group, roots in _ROOTS.items():
         types = _types((module / "pkg/apis" / group / "types.go").read_text(), roots)
@@ -32,7 +32,7 @@ def generate(module: Path, target: Path) -> None:
 
 
 def _types(source: str, roots: Iterable[str]) -> dict[str, list[str]]:
-    """The fields of some structs and of all that they have in them."""
+    """Return the fields of some structs and of all structs inside them."""
     structs = dict(_STRUCT.findall(source))
     types: dict[str, list[str]] = {}
     waiting = list(roots)

@@ -1,10 +1,9 @@
-"""Makes list_types.json: how server-side apply merges lists and maps of the built-in kinds.
+"""The maker of list_types.json: the rules by which server-side apply merges lists and maps of the built-in kinds.
 
 Source: api/openapi-spec/swagger.json of k8s.io/kubernetes (x-kubernetes-list-type, -list-map-keys, -map-type).
 
-Format: `atomic` names the types that are one field as a whole; `fields` maps a type to those of its fields that are
-not merged by their type alone: "atomic", "granular" though their type is atomic, "set", or the keys of a list of type
-map.
+Format: `atomic` names the types that are one field as a whole. `fields` maps a type to its fields that do not merge by
+their type alone: "atomic", "granular" though their type is atomic, "set", or the keys of a list of type map.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ PREFIXES = (
 
 
 def generate(module: Path, target: Path) -> None:
-    """`module` is the folder of k8s.io/kubernetes."""
+    """Generate the merge rules of lists. `module` is the folder of k8s.io/kubernetes."""
     definitions: JSON = json.loads((module / "api/openapi-spec/swagger.json").read_text())["definitions"]
     atomic: list[str] = []
     fields: dict[str, JSON] = {}
@@ -56,7 +55,7 @@ def _rule(schema: JSON) -> Any:
 
 
 def _short(name: str) -> str | None:
-    """`io.k8s.api.core.v1.Pod` is `core/v1.Pod`."""
+    """Return the short name of a type: `core/v1.Pod` for `io.k8s.api.core.v1.Pod`."""
     for prefix, short in PREFIXES:
         if name.startswith(prefix):
             group, version, kind = name.removeprefix(prefix).rsplit(".", 2)

@@ -1,14 +1,13 @@
-"""Makes messages.json: the fields of every API type, in JSON and in protobuf.
+"""The maker of messages.json: the fields of every API type, in JSON and in protobuf.
 
-Source: the Go types of k8s.io/api, k8s.io/apimachinery, k8s.io/apiextensions-apiserver and k8s.io/kube-aggregator,
-read by reflection (`gotypes/main.go`). Reflection is used, rather than generated.proto, because only the Go type
-tells whether a field is a pointer, and only its json tag whether an empty one is written: both decide what the
-server prints.
+Source: the Go types of k8s.io/api, k8s.io/apimachinery, k8s.io/apiextensions-apiserver and k8s.io/kube-aggregator, read
+by reflection (`gotypes/main.go`). Reflection is used, rather than generated.proto: only the Go type tells if a field is
+a pointer, and only its json tag tells if an empty one is written. Both decide what the server prints.
 
-Format: `kinds` maps an API version to the folder of its types and the kinds in it; `messages` maps a type to its
-fields in the order of the struct, each `[number, name, type, shape, flags]`. Shape: "" one value, "list", "map"
-(with string keys). Flags: p pointer, e omitempty, z omitzero, i inline (of the parent's own fields in JSON).
-`merges` has the fields that strategic merge patch does not simply replace: `[strategies, merge key]`.
+Format: `kinds` maps an API version to the folder of its types and the kinds in it; `messages` maps a type to its fields
+in the order of the struct, each `[number, name, type, shape, flags]`. Shape: "" one value, "list", "map" (with string
+keys). Flags: p pointer, e omitempty, z omitzero, i inline (of the parent's own fields in JSON). `merges` has the fields
+that strategic merge patch does not simply replace: `[strategies, merge key]`.
 """
 
 from __future__ import annotations
@@ -39,7 +38,10 @@ META = "meta/v1"
 
 
 def generate(releases: dict[str, str], first: str, target: Path) -> None:
-    """`releases` maps minor releases to versions (`1.36.3`). Where they differ, `first` counts, then the newest."""
+    """Generate the types. `releases` maps minor releases to versions (`1.36.3`).
+
+    If releases differ, `first` counts, then the newest.
+    """
     order = [first, *sorted((name for name in releases if name != first), reverse=True)]
     kinds: dict[str, tuple[str, set[str]]] = {}
     messages: dict[str, list[list[Any]]] = {}
@@ -83,7 +85,7 @@ def _row(field: JSON) -> list[Any]:
 
 
 def _optional(row: list[Any]) -> list[Any]:
-    """A field that `first` does not have: written only where a client sends it."""
+    """Return a field that `first` does not have. It is written only if a client sends it."""
     return row if row[3] else [*row[:4], "pe"]
 
 
@@ -97,7 +99,7 @@ def _short(name: str) -> str:
 
 
 def _types(version: str) -> JSON:
-    """What gotypes prints, compiled against the modules of that version."""
+    """Return the output of gotypes, compiled against the modules of that version."""
     with tempfile.TemporaryDirectory() as folder:
         shutil.copy(Path(__file__).parent / "gotypes" / "main.go", folder)
         requires = "\n".join(f"\tk8s.io/{name} v0.{version}" for name in GO_MODULES)

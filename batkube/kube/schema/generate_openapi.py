@@ -1,11 +1,11 @@
-"""Makes openapi.json.xz: the OpenAPI v3 schemas of all kinds, with their descriptions, and the query parameters of
-each verb.
+"""The maker of openapi.json.xz: the OpenAPI v3 schemas of all kinds, with their descriptions, and the query parameters
+of each verb.
 
-Source: `api/openapi-spec/v3/*.json` of the module k8s.io/kubernetes. There each API version's document repeats the
-schemas it shares with others; here each is kept once. Paths are left out: they follow from resources.json.
+Source: `api/openapi-spec/v3/*.json` of the module k8s.io/kubernetes. There the document of each API version repeats the
+schemas that it shares with others; here each is kept once. Paths are left out: they follow from resources.json.
 
-Those documents leave out the values of enumerations, which a server does tell (feature gate OpenAPIEnums): they come
-from `pkg/generated/openapi/zz_generated.openapi.go`, with the descriptions that explain them.
+These documents do not have the values of enumerations, which a server does publish (feature gate OpenAPIEnums). The
+values are read from `pkg/generated/openapi/zz_generated.openapi.go`, with the descriptions that explain them.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _PODS = "/api/v1/namespaces/{namespace}/pods"
 
 
 def generate(modules: Iterable[Path], target: Path) -> None:
-    """`modules` are the folders of k8s.io/kubernetes, of which the first that has a schema counts."""
+    """Generate the schemas. `modules` are folders of k8s.io/kubernetes; the first that has a schema counts."""
     schemas: JSON = {}
     parameters: JSON = {}
     for module in modules:
@@ -41,7 +41,7 @@ def generate(modules: Iterable[Path], target: Path) -> None:
 
 
 def _parameters(paths: JSON) -> JSON:
-    """The query parameters by verb: those of pods, which are those of all kinds."""
+    """Return the query parameters by verb. They are read from pods: all kinds have the same."""
     one, many = paths[_PODS + "/{name}"], paths[_PODS]
     operations = {
         "delete": one["delete"],
@@ -62,8 +62,9 @@ _ENUM = re.compile(r"^(\t{7}|\t{10})Enum: +\[\]interface\{\}\{(.*)\},$")
 
 
 def _enumerations(code: str) -> dict[str, dict[str, JSON]]:
-    """By type (`core_v1_Toleration`) and property: the description, the values, and whether these are those of what it
-    holds (`deep`).
+    """Return the descriptions and the values of properties, by type (`core_v1_Toleration`) and property.
+
+    `deep` is True if the values are those of the property's items.
     """
     found: dict[str, dict[str, JSON]] = {}
     its_type = its_property = description = ""
@@ -82,12 +83,12 @@ def _enumerations(code: str) -> dict[str, dict[str, JSON]]:
 
 
 def _short(name: str) -> str:
-    """`core_v1_Toleration` of `io.k8s.api.core.v1.Toleration`."""
+    """Return `core_v1_Toleration` for `io.k8s.api.core.v1.Toleration`."""
     return "_".join(name.rsplit(".", 3)[-3:])
 
 
 def _with_values(schema: JSON, values: dict[str, JSON]) -> JSON:
-    """The schema with what is said of its properties' values."""
+    """Return the schema with the descriptions and the values of its properties."""
     properties = dict(schema.get("properties") or {})
     for name, told in values.items():
         its = properties.get(name)

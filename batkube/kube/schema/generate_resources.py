@@ -1,7 +1,7 @@
-"""Makes resources.json: every resource that Kubernetes 1.34 to 1.37 serves, from its published discovery documents.
+"""The maker of resources.json: every resource that Kubernetes 1.34 to 1.37 serves.
 
-Source: `api/discovery/*.json` of the Go module k8s.io/kubernetes, recorded there from a server with every API
-version on.
+Source: the published discovery documents, `api/discovery/*.json` of the Go module k8s.io/kubernetes. They were recorded
+from a server with all API versions on.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ REMOVED_VERSIONS: dict[tuple[str, str], tuple[str, str, tuple[str, ...]]] = {
 
 
 def generate(modules: dict[str, Path], target: Path) -> None:
-    """`modules` maps a minor release (`1.36`) to the folder of its module."""
+    """Generate the resources. `modules` maps a minor release (`1.36`) to the folder of its module."""
     releases = {release: _read(modules[release]) for release in PRECEDENCE}
     rows: dict[tuple[str, str, str], JSON] = {}
     for release in PRECEDENCE:
@@ -67,7 +67,7 @@ def generate(modules: dict[str, Path], target: Path) -> None:
 
 
 def version_order(version: str) -> tuple[int, int, int]:
-    """Sorts versions as Kubernetes prefers them: v2, v1, v1beta2, v1beta1, v1alpha1."""
+    """Return a sort key in Kubernetes' order of preference: v2, v1, v1beta2, v1beta1, v1alpha1."""
     found = re.fullmatch(r"v(\d+)(?:(alpha|beta)(\d+))?", version)
     if found is None:
         raise ValueError(f"not a Kubernetes API version: {version!r}")
@@ -76,7 +76,7 @@ def version_order(version: str) -> tuple[int, int, int]:
 
 
 def _storage(row: JSON, rows: list[JSON]) -> str:
-    """The name of the most preferred version of the same objects."""
+    """Return the storage name of a resource: that of the most preferred version of the same objects."""
     source = REMOVED_VERSIONS.get((row["group"], row["version"])) if row.get("removed") else None
     group, plural = source[0] if source else row["group"], row["plural"]
     group, plural = ONE_STORE.get((group, plural), (group, plural))
@@ -85,7 +85,7 @@ def _storage(row: JSON, rows: list[JSON]) -> str:
 
 
 def _read(module: Path) -> dict[tuple[str, str, str], JSON]:
-    """The resources of a release in its order of groups."""
+    """Return the resources of a release in its order of groups."""
     folder = module / "api" / "discovery"
     names = [group["name"] for group in json.loads((folder / "apis.json").read_text())["groups"]]
     files = [("", "v1", folder / "api__v1.json")]

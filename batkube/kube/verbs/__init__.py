@@ -1,4 +1,4 @@
-"""The verbs of the Kubernetes API, one a module, the same for all kinds.
+"""The verbs of the Kubernetes API, one in each module, the same for all kinds.
 
-They work on objects that are decoded already, for requests over HTTP and in process alike, and raise ApiError.
+They work on decoded objects, for requests over HTTP and in process alike, and raise ApiError.
 """

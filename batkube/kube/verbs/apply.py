@@ -1,11 +1,11 @@
-"""Apply: a PATCH that says what fields the applier wants, and so owns (`FieldManager.Apply` of k8s.io/apimachinery)."""
+"""Apply: a PATCH with the fields that the applier wants, and so owns (`FieldManager.Apply` of k8s.io/apimachinery)."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from .. import api_types, typed
-from ..api import Api
+from ..apimachinery.metadata import check_name, check_namespace
+from ..apimachinery.status import ApiError
 from ..apply import fields as paths
 from ..apply import kubectl, managers
 from ..apply.custom_misfit import custom_misfit
@@ -14,35 +14,29 @@ from ..apply.managers import APPLY, Entry
 from ..apply.merge import DuplicateKey, compare, fields_of, merge, without
 from ..apply.misfit import misfit
 from ..apply.types import Type, built_in
-from ..conversion import to_served
-from ..go_json import json_type
-from ..metadata import check_name, check_namespace
-from ..options import WriteOptions
-from ..resources import ResourceType
-from ..status import ApiError
-from ..store import Version
-from .create import admit_to_namespace, create
-from .ownership import entries_of, misfit_elsewhere, type_of
-from .update import copy_of, store_changed
+from ..codec import typed
+from ..codec.conversion import to_served
+from ..codec.go_json import json_type
+from ..schema import api_types
+from ..schema.resources import ResourceType
+from ..storage.store import Version
+from .api import Api
+from .managed_fields import entries_of, misfit_elsewhere, type_of
+from .pipeline import carry_out
+from .update import copy_of
+from .write import Write
 
 JSON = dict[str, Any]
 
 
-def apply(
-    api: Api,
-    resource: ResourceType,
-    namespace: str,
-    name: str,
-    config: Any,
-    options: WriteOptions,
-    subresource: str | None = None,
-    warnings: list[str] | None = None,
-) -> tuple[Version, bool]:
-    """Apply a configuration to an object, or create the object from it. Returns the version and whether it is new."""
+def apply(write: Write, config: Any) -> tuple[Version, bool]:
+    """Apply a configuration to an object, or create the object from it. Return the version, and True if it is new."""
+    api, resource, options = write.api, write.resource, write.options
+    namespace, name, subresource = write.namespace, write.name, write.subresource
     config = _checked(resource, config)
     given_name = config["metadata"].get("name") or ""
     check_namespace(config["metadata"], namespace)
-    admit_to_namespace(api, resource, namespace, name)
+    api.admission.enter(resource, name, write.context)
     current = api.store.version(resource.storage, namespace, name)
     if current is None and subresource is not None:
         raise ApiError.not_found(resource.qualified, name)
@@ -65,8 +59,7 @@ def apply(
         _only_own_part(typed_config, resource, subresource)
         typed_config = typed.decode(resource, typed_config, applied=True)  # a status that is never absent is empty
         check_name({"name": given_name}, name)
-        managed = managers.write([writer])
-        return create(api, resource, namespace, typed_config, options, warnings, managed), True
+        return carry_out(write.as_create().owning(managers.write([writer])), typed_config), True
     served = to_served(resource, current.obj)
     live = copy_of(served, current)
     live["metadata"].pop("managedFields", None)
@@ -98,15 +91,14 @@ def apply(
     merged["metadata"]["resourceVersion"] = version or served["metadata"]["resourceVersion"]
     if uid:
         merged["metadata"]["uid"] = uid
-    stored = store_changed(
-        api, resource, current, merged, options, subresource, warnings, managed=managers.write(after)
-    )
-    return stored, False
+    return carry_out(write.owning(managers.write(after)), merged, current), False
 
 
 def _let_go(before: Fields, wanted: Fields) -> set[Path]:
-    """The fields that go where nobody else has them, or what is in them: those the applier wants no longer, and the
-    structs that they were in (`EnsureNamedFieldsAreMembers` of structured-merge-diff).
+    """Return the fields that are removed if nobody else owns them or a part of them.
+
+    These are the fields that the applier no longer wants, and the structs around them (`EnsureNamedFieldsAreMembers` of
+    structured-merge-diff).
     """
     gone = before - wanted
     structs = {path for path in paths.prefixes(gone) if path[-1].startswith("f:")}
@@ -114,7 +106,7 @@ def _let_go(before: Fields, wanted: Fields) -> set[Path]:
 
 
 def check_applied(resource: ResourceType, config: JSON) -> None:
-    """What is wrong with a configuration of something else than an object: a Scale. As `apply` refuses it."""
+    """Check a configuration that is not of a stored object: a Scale. Raise the same errors as `apply`."""
     name = api_types.type_of(resource.api_version, resource.kind)
     if name is not None:
         _typed(resource, built_in(name), _checked(resource, config))
@@ -138,7 +130,9 @@ def _checked(resource: ResourceType, config: Any) -> JSON:
 
 
 def _typed(resource: ResourceType, its: Type, config: JSON) -> JSON:
-    """The configuration by its kind's types. What does not fit is a 500: the real server did not foresee it."""
+    """Return the configuration with the types of its kind. Raise 500 if it does not fit: the real server did not
+    foresee it.
+    """
     type_name = api_types.type_of(resource.api_version, resource.kind)
     if type_name is not None and not resource.custom and (why := misfit(type_name, its, config)):
         raise _not_typed(resource, config, why)
@@ -164,7 +158,7 @@ def _names(resource: ResourceType, config: JSON) -> str:
 
 
 def _is_taken(path: Path, api: Api, resource: ResourceType, subresource: str | None) -> bool:
-    """The resource, or its status, takes what is applied there (`GetResetFields`)."""
+    """Return True if the resource, or its status, accepts a value applied at that path (`GetResetFields`)."""
     names = [element.removeprefix("f:") for element in path[:2]]
     if subresource is None:
         return names[0] != "status" or "status" not in resource.subresources
@@ -179,8 +173,9 @@ _OF_STATUS = ("status", "approval")
 
 
 def _only_own_part(config: JSON, resource: ResourceType, subresource: str | None) -> JSON:
-    """Applied to the main resource, a status counts for nothing; applied to the status, only the status counts. The
-    answer is what is said in vain.
+    """Remove the part of the configuration that has no effect, and return it.
+
+    Applied to the main resource the status has no effect; applied to the status only the status has.
     """
     others: list[str] = []
     if subresource == "status":

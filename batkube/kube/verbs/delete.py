@@ -1,9 +1,9 @@
 """Delete: by grace and finalizers, in one write or two (`rest.BeforeDelete`, `registry.Store.Delete` of
 k8s.io/apiserver).
 
-What neither waits for a grace period nor for a finalizer is gone at once. Pods are always marked first
-(MODIFIED with deletionTimestamp) and then removed, by this verb if their grace is 0, else by whoever plays the
-kubelet.
+An object that waits neither for a grace period nor for a finalizer is gone at once. Pods are always marked first
+(MODIFIED with deletionTimestamp) and then removed: by this verb if their grace is 0, or else by the kubelet, or whoever
+plays its part.
 """
 
 from __future__ import annotations
@@ -13,38 +13,28 @@ import time
 from dataclasses import replace
 from typing import Any
 
-from ..api import Api
-from ..options import PLAIN_DELETE, DeleteOptions, WriteOptions
-from ..resources import ResourceType
-from ..status import ApiError
-from ..store import Version
-from ..strategy import Context, Strategy
+from ..apimachinery.status import ApiError
+from ..kinds.strategy import Context, Strategy
+from ..schema.resources import ResourceType
+from ..storage.store import Version
+from .api import Api
 from .list import ListOptions, Page, list_page
+from .options import PLAIN_DELETE, DeleteOptions
 from .update import copy_of
+from .write import Write
 
 JSON = dict[str, Any]
 
 ORPHAN, FOREGROUND = "orphan", "foregroundDeletion"
-_DRY_RUN = WriteOptions(dry_run=True)
 
 
-def delete(
-    api: Api,
-    resource: ResourceType,
-    namespace: str,
-    name: str,
-    options: DeleteOptions = PLAIN_DELETE,
-    warnings: list[str] | None = None,
-    of_collection: bool = False,
-) -> tuple[Version, bool]:
-    """Delete an object, alone or with the others `of_collection`. Returns its last state, and whether it is gone
+def delete(write: Write, options: DeleteOptions = PLAIN_DELETE, of_collection: bool = False) -> tuple[Version, bool]:
+    """Delete an object, alone or with the others `of_collection`. Return its last state, and True if it is gone
     already.
     """
-    current = api.stored(resource, namespace, name)
+    api, ctx, strategy = write.api, write.context, write.strategy
+    current = api.stored(write.resource, ctx.namespace, ctx.name)
     stored_as = current.resource
-    strategy = api.strategy(resource)
-    write = _DRY_RUN if options.dry_run else WriteOptions()
-    ctx = api.context(stored_as, namespace, name, None, write, warnings, resource)
     _check_preconditions(current, options, strategy.deleted_in_two_steps and not of_collection)
     if not of_collection:
         strategy.check_delete(current.obj, ctx)
@@ -71,13 +61,13 @@ def delete(
 def delete_collection(
     api: Api, resource: ResourceType, options: ListOptions, how: DeleteOptions = PLAIN_DELETE
 ) -> Page:
-    """Delete what a list with these options gives; returns that list, as it was before."""
+    """Delete the objects that a list with these options returns. Return that list, as it was before."""
     if options.resource_version not in ("", "0") and not options.version_match:
         options = replace(options, version_match="Exact")  # it is listed in pages, whose version is exact
     page = list_page(api, resource, options)
     for version in page.versions:
         if api.store.version(resource.storage, *version.key) is not None:
-            delete(api, resource, *version.key, how, of_collection=True)
+            delete(Write.of(api, resource, *version.key, options=how.as_write), how, of_collection=True)
     return page
 
 
@@ -88,7 +78,7 @@ def _remove(api: Api, version: Version) -> Version:
 
 
 def _check_preconditions(current: Version, options: DeleteOptions, two_steps: bool) -> None:
-    """409 where the object is not the one that is meant; of the first of `two_steps` in the words of an update."""
+    """Raise 409 if the object is not the one that is meant. The first of `two_steps` has the message of an update."""
     resource = current.resource
     metadata = current.obj["metadata"]
     wanted = (
@@ -107,8 +97,10 @@ def _check_preconditions(current: Version, options: DeleteOptions, two_steps: bo
 
 
 def _marked(current: Version, strategy: Strategy, options: DeleteOptions, ctx: Context) -> JSON | None:
-    """The object marked as being deleted. None: nothing to wait for. The stored object itself: marked before,
-    nothing new.
+    """Return the object marked as being deleted.
+
+    Return None if there is nothing to wait for. Return the stored object itself if it is marked already and nothing
+    changes.
     """
     old = current.obj
     requested = options.grace_seconds
@@ -155,7 +147,7 @@ def _mark(metadata: JSON, grace: int, when: str) -> None:
 
 
 def _shortened(current: Version, left: int, grace: int, ctx: Context) -> JSON:
-    """Marked before; a shorter grace moves the end nearer, but not into the past."""
+    """Return a marked object with a shorter grace period: its end moves nearer, but not into the past."""
     new = copy_of(current.obj, current)
     metadata = new["metadata"]
     end = _later(metadata["deletionTimestamp"], grace - left)
@@ -167,8 +159,8 @@ def _shortened(current: Version, left: int, grace: int, ctx: Context) -> JSON:
 
 
 def _finalizers(present: list[str], strategy: Strategy, propagation: str) -> list[str]:
-    """The finalizers that the propagation policy wants: `orphan`, `foregroundDeletion` or neither, beside all
-    others.
+    """Return the finalizers with the one that the propagation policy wants: `orphan`, `foregroundDeletion`
+    or neither.
     """
     wanted = {"Orphan": ORPHAN, "Foreground": FOREGROUND, "Background": ""}.get(propagation)
     if wanted is None:

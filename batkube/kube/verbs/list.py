@@ -11,13 +11,13 @@ from typing import Any
 
 import orjson
 
-from ..api import Api
-from ..options import Query
-from ..resources import ResourceType
-from ..selectors import FieldSelector, FieldTerm, parse_field_selector, parse_label_selector
-from ..status import ApiError, FieldError, quote
-from ..store import Collection, Snapshot, Version, path_of
-from ..watch import Scope
+from ..apimachinery.status import ApiError, FieldError, quote
+from ..schema.resources import ResourceType
+from ..storage.selectors import FieldSelector, FieldTerm, parse_field_selector, parse_label_selector
+from ..storage.store import Collection, Snapshot, Version, path_of
+from ..storage.watch import Scope
+from .api import Api
+from .options import Query
 
 JSON = dict[str, Any]
 Versions = Snapshot | list[Version]
@@ -25,7 +25,7 @@ Versions = Snapshot | list[Version]
 
 @dataclass(frozen=True, slots=True)
 class ListOptions:
-    """Of a list or the start of a watch, read from the query."""
+    """The options of a list or of the start of a watch, read from the query."""
 
     scope: Scope
     limit: int = 0
@@ -39,8 +39,9 @@ class ListOptions:
 
     @classmethod
     def of(cls, api: Api, resource: ResourceType, namespace: str, query: Query) -> ListOptions:
-        """Read and checked in the real server's order. A watch by its old path is one of which the query need not say
-        so, and is checked as a list then.
+        """Return the options, checked in the real server's order.
+
+        The query of a watch by its old path need not say that it is a watch; it is checked as a list then.
         """
         timeout, limit = query.integer("timeoutSeconds"), query.integer("limit")
         labels = parse_label_selector(query.get("labelSelector", ""))
@@ -62,7 +63,9 @@ class ListOptions:
         return replace(options, scope=Scope(namespace, labels, known_fields(api, resource, fields)))
 
     def _defaulted(self) -> ListOptions:
-        """A watch of what there is now begins with it (`SetListOptionsDefaults`)."""
+        """Return the options with defaults: a watch of the present objects begins with them
+        (`SetListOptionsDefaults`).
+        """
         if not self.watch or self.initial_events is not None or self.version_match:
             return self
         if self.resource_version not in ("", "0"):
@@ -71,12 +74,12 @@ class ListOptions:
 
     @classmethod
     def select(cls, api: Api, resource: ResourceType, namespace: str, labels: str, fields: str) -> ListOptions:
-        """Of a whole list through these selectors."""
+        """Return the options of a whole list with these selectors."""
         terms = known_fields(api, resource, parse_field_selector(fields))
         return cls(scope=Scope(namespace, parse_label_selector(labels), terms))
 
     def of_object(self, name: str) -> ListOptions:
-        """The same, of the one object of that name. 400 where the field selector is about others."""
+        """Return the same options for the one object of that name. Raise 400 if the field selector is about others."""
         fields = self.scope.fields
         if not fields.terms:
             fields = FieldSelector((FieldTerm("metadata.name", name, True),))
@@ -122,7 +125,7 @@ class ListOptions:
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """The versions of one answer, the revision they are of, and how to go on."""
+    """The versions of one answer, their revision, and the token for the next page."""
 
     versions: list[Version]
     revision: int
@@ -131,7 +134,7 @@ class Page:
 
 
 def known_fields(api: Api, resource: ResourceType, selector: FieldSelector) -> FieldSelector:
-    """The selector, or 400 where it names a field that the kind does not offer."""
+    """Return the selector. Raise 400 if it names a field that the kind does not offer."""
     if not selector.terms:
         return selector
     strategy = api.strategy(resource)
@@ -168,8 +171,10 @@ def list_page(api: Api, resource: ResourceType, options: ListOptions) -> Page:
 
 
 def parse_version(text: str, *, foreseen: bool = True) -> int | None:
-    """A resourceVersion of a query; None where there is none. One that cannot be is a bad request of a list; where one
-    object is asked of the real server's cache, an error that it did not foresee.
+    """Return a resourceVersion of a query; None if there is none.
+
+    An impossible version is a bad request. It is an unforeseen error (500) if not `foreseen`: one object was asked of
+    the real server's cache.
     """
     if not text:
         return None
@@ -204,8 +209,10 @@ def _selected(collection: Collection, current: int, scope: Scope) -> Versions:
 
 
 def _indexed(collection: Collection, field: str, versions: Versions, scope: Scope) -> Versions:
-    """What a first page is chosen from: the watch cache has an index by that field (`MatcherIndex`), by which no page
-    counts objects that have it otherwise.
+    """Return the versions from which a first page is chosen.
+
+    The watch cache has an index by that field (`MatcherIndex`). With it a page does not count objects whose field has
+    another value.
     """
     wanted = scope.fields.exact(field) if field else None
     if wanted is None:
@@ -215,13 +222,14 @@ def _indexed(collection: Collection, field: str, versions: Versions, scope: Scop
 
 def _as_of(collection: Collection, revision: int, scope: Scope) -> Versions:
     if revision < collection.forgotten:
-        raise ApiError.too_old_version(revision, collection.forgotten)
+        raise ApiError.expired("The resourceVersion for the provided list is too old.")
     return collection.as_of(revision, scope.namespace)
 
 
 def _page(collection: Collection, versions: Versions, revision: int, limit: int, scope: Scope) -> Page:
-    """Those of `versions` that the scope takes, `limit` of them (0: all). Where others are left there is a next page,
-    even if the scope takes none of them.
+    """Return those of `versions` that match the scope, at most `limit` of them (0: all).
+
+    If versions are left there is a next page, even if none of them matches the scope.
     """
     if not limit or limit < 0:
         if scope.filtered:
@@ -261,7 +269,7 @@ def _token(revision: int, path: str) -> str:
 
 
 _NEWEST = -1
-"""The revision in a token that goes on in what is there now, whatever has changed since the last page."""
+"""The revision in a token that continues in the present versions, whatever has changed since the last page."""
 
 _BASE64 = frozenset(string.ascii_letters + string.digits + "-_")
 

@@ -4,24 +4,23 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import orjson
 
-from .. import bodies, typed
-from ..api import Api
-from ..metadata import check_name, check_namespace
-from ..options import PLAIN_WRITE, WriteOptions
+from ..apimachinery.metadata import check_name, check_namespace
+from ..apimachinery.status import ApiError, FieldError, Unrouted, quote
+from ..codec import bodies, typed
+from ..codec.raw_json import RAW, in_order
 from ..patch import json_patch, merge_patch, strategic_merge
 from ..patch.shown import as_shown
-from ..raw_json import RAW, in_order
-from ..resources import ResourceType
-from ..status import ApiError, FieldError, Unrouted, quote
-from ..store import Version
-from . import ownership
+from ..schema.resources import ResourceType
+from ..storage.store import Version
+from . import managed_fields
 from .apply import apply
 from .update import modify
+from .write import Write
 
 JSON = dict[str, Any]
 
@@ -45,7 +44,7 @@ class Patch:
 
     @classmethod
     def of(cls, data: bytes, kind: str, validation: str = "Warn", warnings: list[str] | None = None) -> Patch:
-        """Decoded, a patch of that media type."""
+        """Return the decoded patch of that media type."""
         if kind == APPLY_PATCH:
             return cls(kind, bodies.decode_apply(data, validation, warnings))
         complaint = "" if kind == STRATEGIC_PATCH else "error decoding patch: "
@@ -56,7 +55,7 @@ class Patch:
 
 
 def patch_type(content_type: str, resource: ResourceType) -> str:
-    """The media type of a patch; 415 where the resource takes no such."""
+    """Return the media type of a patch. Raise 415 if the resource does not take it."""
     kind = content_type.partition(";")[0]  # to the letter, where other bodies are taken in capitals, too
     if kind not in accepted_types(resource):
         if resource.custom:
@@ -66,14 +65,16 @@ def patch_type(content_type: str, resource: ResourceType) -> str:
 
 
 def accepted_types(resource: ResourceType) -> tuple[str, ...]:
-    """Custom resources have no strategic merge: nothing says how their lists merge."""
+    """Return the media types of patches. Custom resources have no strategic merge: nothing says how their
+    lists merge.
+    """
     if resource.custom:
         return (JSON_PATCH, MERGE_PATCH, APPLY_PATCH)
     return (JSON_PATCH, MERGE_PATCH, STRATEGIC_PATCH, APPLY_PATCH)
 
 
 def apply_patch(patch: Patch, obj: JSON, resource: ResourceType) -> JSON:
-    """The object with the patch applied."""
+    """Return the object with the patch applied."""
     if patch.kind == JSON_PATCH:
         patched = json_patch.apply(obj, patch.document)
         bodies.check_extent(patched)  # many small operations make a deep document
@@ -86,20 +87,11 @@ def apply_patch(patch: Patch, obj: JSON, resource: ResourceType) -> JSON:
     return merged
 
 
-def patch(
-    api: Api,
-    resource: ResourceType,
-    namespace: str,
-    name: str,
-    change: Patch,
-    options: WriteOptions = PLAIN_WRITE,
-    subresource: str | None = None,
-    warnings: list[str] | None = None,
-) -> tuple[Version, bool]:
-    """Change an object. Returns the new version, and whether the object was created by this (an apply may)."""
-
+def patch(write: Write, change: Patch) -> tuple[Version, bool]:
+    """Change an object. Return the new version, and True if this created the object (an apply may)."""
     if change.is_apply:
-        return apply(api, resource, namespace, name, change.document, options, subresource, warnings)
+        return apply(write, change.document)
+    resource, namespace, name = write.resource, write.namespace, write.name
 
     def changed(obj: JSON) -> JSON:
         result = apply_patch(change, obj, resource)
@@ -108,21 +100,24 @@ def patch(
         try:
             if change.kind != STRATEGIC_PATCH and not resource.custom:
                 _check_type(result, resource)
-            decoded = _read_changed(resource, obj, result, options, warnings, change.doubts)
+            decoded = _read_changed(write, obj, result, change.doubts)
         except ApiError as unfit:
-            managed = ownership.of_only_writer(api, resource, api.stored(resource, namespace, name))
+            current = write.api.stored(resource, namespace, name)
+            managed = managed_fields.of_only_writer(write.api, resource, current)
             shown = unfit_patch(change, as_shown(obj, result, resource, managed), unfit)
             raise ApiError.invalid("", "", [shown]) from None
         check_name(decoded.get("metadata") or {}, name)
         check_namespace(decoded["metadata"], namespace)
         return decoded
 
-    options = replace(options, patch=True)
-    return modify(api, resource, namespace, name, changed, options, subresource, warnings), False
+    return modify(write, changed), False
 
 
 def unfit_patch(change: Patch, result: JSON, error: ApiError) -> FieldError:
-    """Of a strategic patch the real server shows the patch, as Go prints a map; of others what came out."""
+    """Return the error of a patch with an unfit result.
+
+    It shows a strategic patch as Go prints a map; of other patches it shows the result.
+    """
     told, strict, doubts = error.message.partition("strict decoding error: ")
     why = f"{strict}{doubts}" if strict else ""
     if change.kind != STRATEGIC_PATCH:
@@ -131,7 +126,7 @@ def unfit_patch(change: Patch, result: JSON, error: ApiError) -> FieldError:
 
 
 def _unrestored(message: str) -> str:
-    """What a strategic patch is told of a value of another type (`runtime.DefaultUnstructuredConverter`)."""
+    """Return the message of a strategic patch for a value of another type (`runtime.DefaultUnstructuredConverter`)."""
     found = _UNFIT.search(message)
     if found is None:
         return message.rpartition(": ")[2]
@@ -152,27 +147,22 @@ _HANDLED = re.compile(r'^\w+ in version "[^"]*" cannot be handled as a \w+: ')
 _UNFIT = re.compile(r"cannot unmarshal (.+) into Go struct field \S+ of type (\S+)")
 
 
-def _read_changed(
-    resource: ResourceType,
-    before: JSON,
-    after: JSON,
-    options: WriteOptions,
-    warnings: list[str] | None,
-    doubts: Sequence[str],
-) -> JSON:
-    """The object, of which the parts that the patch changed are read anew. The others are the very same, and were read
-    when they were stored.
+def _read_changed(write: Write, before: JSON, after: JSON, doubts: Sequence[str]) -> JSON:
+    """Return the object with the changed parts decoded again.
+
+    The other parts are the stored ones themselves, which were decoded before.
     """
+    resource, validation, warnings = write.resource, write.options.field_validation, write.warnings
     kept = {key for key, value in after.items() if before.get(key) is value and isinstance(value, dict)}
     if resource.custom or not kept:
-        return typed.decode(resource, after, options.field_validation, warnings, doubts=doubts, patched=True)
+        return typed.decode(resource, after, validation, warnings, doubts=doubts, patched=True)
     changed = {key: value for key, value in after.items() if key not in kept}
-    read = typed.decode(resource, changed, options.field_validation, warnings, doubts=doubts, patched=True)
+    read = typed.decode(resource, changed, validation, warnings, doubts=doubts, patched=True)
     return {key: after[key] if key in kept else read[key] for key in (*after, *read) if key in kept or key in read}
 
 
 def _check_custom_type(obj: JSON, resource: ResourceType, name: str) -> None:
-    """The same of a custom resource, whose type is a field as any other."""
+    """Check that a patch does not change the kind of a custom resource. There the kind is a field like any other."""
     kind, api_version = obj.get("kind") or resource.kind, obj.get("apiVersion") or resource.api_version
     for field, given, wanted in (("kind", kind, resource.kind), ("apiVersion", api_version, resource.api_version)):
         if given != wanted:
@@ -181,8 +171,9 @@ def _check_custom_type(obj: JSON, resource: ResourceType, name: str) -> None:
 
 
 def _check_type(obj: JSON, resource: ResourceType) -> None:
-    """A patch does not make another kind of an object. (A strategic one is applied to the kind's Go type, and its
-    kind and apiVersion go unheard.)
+    """Check that a patch does not change the kind of an object.
+
+    (A strategic patch is applied to the kind's Go type: its kind and apiVersion are ignored.)
     """
     kind, api_version = obj.get("kind") or resource.kind, obj.get("apiVersion") or resource.api_version
     if kind != resource.kind or api_version != resource.api_version:

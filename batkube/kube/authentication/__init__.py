@@ -1,0 +1,1 @@
+"""The authentication of clients: tokens, client certificates, and impersonation."""

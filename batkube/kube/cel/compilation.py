@@ -1,0 +1,89 @@
+"""The checks of an expression before it is evaluated, in the words of the real server."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from types import MappingProxyType
+
+from .checker import check
+from .evaluate import FOLDED, Program
+from .library import AUTHORIZER
+from .literal_checks import Problem
+from .syntax import parse
+from .tree import Node, SyntaxProblem
+from .types import DYN, UNKNOWN, ObjectType, Type
+from .values import CelError
+
+_MAX_ERRORS = 100
+
+
+def type_problem(text: str, variables: Mapping[str, Type], *, bind: bool = False) -> tuple[Type, str]:
+    """Return the type of an expression over those variables, and why it has none; "" if it has one.
+
+    The problem that `instantiation_problem` finds is to be told after one of the type.
+    """
+    try:
+        node = parse(text, bind=bind)
+    except SyntaxProblem as problem:
+        return DYN, compilation_failed(text, [(problem.at, str(problem))])
+    try:
+        its, problems = check(node, variables)
+        return its, compilation_failed(text, problems) if problems else ""
+    except RecursionError:
+        return DYN, compilation_failed(text, [(0, "expression recursion limit exceeded: 250")])
+
+
+def instantiation_problem(text: str, *, bind: bool = False) -> str:
+    """Return why a literal in a valid expression cannot be converted; "" if all can."""
+    return _unreadable(parse(text, bind=bind))
+
+
+def _unreadable(node: Node) -> str:
+    for part in node.parts:
+        if problem := _unreadable(part):
+            return problem
+    if node.kind != "call" or node.value not in FOLDED or not all(part.kind == "literal" for part in node.parts):
+        return ""
+    try:
+        Program(node, ()).value()
+    except CelError as error:
+        return f"program instantiation failed: {error}"
+    return ""
+
+
+def compilation_failed(text: str, problems: Iterable[Problem]) -> str:
+    """Return the errors, with the lines of the expression in which they are."""
+    told = []
+    for at, why in list(problems)[:_MAX_ERRORS]:
+        line = text.count("\n", 0, at)
+        column = at - (text.rfind("\n", 0, at) + 1)
+        shown = text.split("\n")[line].replace("\t", " ")
+        dots = "".join("." if char.isascii() else "．" for char in shown[:column])
+        mark = "^" if shown[column : column + 1].isascii() else "＾"
+        told.append(f"ERROR: <input>:{line + 1}:{column + 1}: {why}\n | {shown}\n | {dots}{mark}")
+    return "compilation failed: " + "\n".join(told)
+
+
+def compilation_problem(
+    text: str,
+    variables: Collection[str],
+    result: str = "bool",
+    untyped: Collection[str] = (),
+    fields: Mapping[str, Collection[str]] = MappingProxyType({}),
+) -> str:
+    """Return what is wrong with an expression over those variables; "" if no error is known.
+
+    The expression must have the type `result` ("": any type). `untyped` are variables whose fields may be anything, so
+    that no such variable alone has that type. `fields` are the fields of variables that have only these.
+    """
+    types: dict[str, Type] = {}
+    for name in variables:
+        if name in fields:
+            named = dict.fromkeys(fields[name], UNKNOWN)
+            types[name] = ("object", ObjectType(name, lambda named=named: named))  # type: ignore[misc]
+        else:
+            types[name] = AUTHORIZER if name.startswith("authorizer") else DYN if name in untyped else UNKNOWN
+    its, problem = type_problem(text, types)
+    if problem:
+        return problem
+    return instantiation_problem(text) if not result or its[0] in ("unknown", result) else f"must evaluate to {result}"

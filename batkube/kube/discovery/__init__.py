@@ -1,0 +1,1 @@
+"""The descriptions that the server gives of itself: groups, resources, schemas, version, health."""

@@ -1,0 +1,1 @@
+"""The way from sockets to verbs: connections, HTTP, paths."""

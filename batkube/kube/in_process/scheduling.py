@@ -1,0 +1,58 @@
+"""The writes of a scheduler inside this process: a pod's node, and the reason why it has none.
+
+They follow the rules of the API, but skip the work that only bodies from outside need: only the changed parts are
+decoded, copied and validated.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..admission.pod_topology_labels import PodTopologyLabels
+from ..kinds.pods import binding
+from ..storage.store import Version
+from ..verbs.api import Api
+
+JSON = dict[str, Any]
+
+PODS = "pods"
+
+
+def bind(api: Api, namespace: str, name: str, node: str, uid: str) -> Version:
+    """Bind a pod, as `POST pods/NAME/binding` does. Raise ApiError 404 or 409 if it cannot be bound."""
+    resource = api.registry.named(PODS)
+    pod = _writable(api.stored(resource, namespace, name).obj)
+    topology = api.admission.find(PodTopologyLabels)  # alone of all plugins it handles bindings
+    labels = topology.labels_of(node, api.store) if topology is not None else {}
+    binding.bind(pod, node, {"uid": uid, "labels": labels}, api.admit_binding, api.clock)
+    return api.store.put(resource, pod)
+
+
+def tell_unschedulable(api: Api, namespace: str, name: str, why: str) -> Version:
+    """Set the condition PodScheduled to False, as `PATCH pods/NAME/status` does. The same reason is written once.
+
+    Raise ApiError 404 if there is no such pod.
+    """
+    resource = api.registry.named(PODS)
+    current = api.stored(resource, namespace, name)
+    new = {"type": "PodScheduled", "status": "False", "reason": "Unschedulable", "message": why}
+    conditions = current.obj.get("status", {}).get("conditions") or []
+    old: JSON = next((one for one in conditions if one.get("type") == "PodScheduled"), {})
+    if all(old.get(key) == value for key, value in new.items()):
+        return current
+    changed = {**new, "lastProbeTime": None, "lastTransitionTime": api.clock.seconds()}
+    if old.get("status") == "False":
+        changed["lastTransitionTime"] = old.get("lastTransitionTime")
+    pod = _writable(current.obj)
+    pod["status"]["conditions"] = [changed if one is old else one for one in conditions] + ([] if old else [changed])
+    return api.store.put(resource, pod)
+
+
+def _writable(pod: JSON) -> JSON:
+    """Return a copy whose metadata, spec and status may be changed. The values of their members may not."""
+    return {
+        **pod,
+        "metadata": dict(pod["metadata"]),
+        "spec": dict(pod["spec"]),
+        "status": dict(pod.get("status") or {}),
+    }

@@ -1,0 +1,1 @@
+"""The group apps: kinds that make pods from a template."""

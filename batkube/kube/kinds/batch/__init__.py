@@ -1,0 +1,1 @@
+"""The group batch: jobs and cron jobs."""

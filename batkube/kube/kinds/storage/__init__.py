@@ -1,0 +1,1 @@
+"""The group storage.k8s.io."""
