@@ -1,23 +1,25 @@
-"""Interval sets: how Batsim writes sets of hosts, ``0-1 3`` for 0, 1 and 3."""
+"""Interval sets: Batsim's text for sets of hosts, ``0-1 3`` for 0, 1 and 3."""
 
 import re
 from collections.abc import Iterable
 
 MAX_HOST_NUMBER = 1_000_000
-"""Numbers beyond are taken for a slip: a set is held host by host."""
+"""The largest host number. A larger one is taken for a mistake: a set is held host by host."""
 
 _INTERVAL = re.compile(r"([0-9]{1,18})(?:-([0-9]{1,18}))?")
 
 
 def parse_intervals(text: str) -> tuple[int, ...]:
-    """The numbers of an interval set, ascending, each once. Order and overlaps are free in ``text``, as for Batsim.
+    """Return the numbers of an interval set, ascending, each once.
 
-    The empty set is the empty text. Raises ValueError.
+    Order and overlaps are free in ``text``, as for Batsim. The empty set is the empty text. Raises ValueError.
     """
-    if text.isdecimal() and text.isascii() and len(text) < 8:
-        return (int(text),)
     numbers: set[int] = set()
     for part in text.split():
+        # Most parts are single hosts, and surely not beyond the last number.
+        if part.isdecimal() and part.isascii() and len(part) < 7:
+            numbers.add(int(part))
+            continue
         match = _INTERVAL.fullmatch(part)
         if match is None:
             raise ValueError(f"{part!r} is not an interval: expected numbers and ranges such as '0-1 3'")
@@ -32,7 +34,7 @@ def parse_intervals(text: str) -> tuple[int, ...]:
 
 
 def format_intervals(numbers: Iterable[int]) -> str:
-    """The canonical interval set, as Batsim echoes it: ascending, joined where adjacent."""
+    """Return the canonical interval set, as Batsim echoes it: ascending, joined where adjacent."""
     numbers = sorted(numbers)
     if len(numbers) == 1:
         return str(numbers[0])

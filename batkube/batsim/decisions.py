@@ -1,4 +1,4 @@
-"""What a decision process says to Batsim, besides NOTIFY, QUERY and ANSWER, which go both ways (events).
+"""The decisions of a decision process for Batsim, except NOTIFY, QUERY and ANSWER, which go both ways (events).
 
 https://batsim.readthedocs.io/en/latest/protocol.html#decisions
 """
@@ -15,6 +15,7 @@ from batkube.batsim.events import (
     FullJobId,
     IntervalSet,
     JobState,
+    NoData,
     ResourceStateData,
 )
 
@@ -27,13 +28,13 @@ class ExecuteJobData(Data):
     job_id: FullJobId
     alloc: IntervalSet
     mapping: dict[str, Annotated[int, BeforeValidator(_position)]] | None = None
-    """Executor to the position, inside ``alloc``, of its host."""
+    """The position, inside ``alloc``, of the host of each executor."""
     storage_mapping: dict[str, int] | None = None
     additional_io_job: JSON | None = None
 
 
 class ExecuteJob(BaseEvent):
-    """Start a job on these hosts. At most one of the optional members, or Batsim aborts."""
+    """The decision to start a job on hosts. Batsim aborts on more than one of the optional members."""
 
     type: Literal["EXECUTE_JOB"] = "EXECUTE_JOB"
     data: ExecuteJobData
@@ -44,7 +45,7 @@ class RejectJobData(Data):
 
 
 class RejectJob(BaseEvent):
-    """The job will never run."""
+    """The decision to reject a job, which then never runs."""
 
     type: Literal["REJECT_JOB"] = "REJECT_JOB"
     data: RejectJobData
@@ -55,7 +56,7 @@ class KillJobData(Data):
 
 
 class KillJob(BaseEvent):
-    """Stop jobs that run. Naming one whose completion Batsim has told aborts it."""
+    """The decision to stop running jobs. Batsim aborts on a job whose completion it has told."""
 
     type: Literal["KILL_JOB"] = "KILL_JOB"
     data: KillJobData
@@ -66,7 +67,7 @@ class CallMeLaterData(Data):
 
 
 class CallMeLater(BaseEvent):
-    """Ask for a REQUESTED_CALL at a date in the future."""
+    """The request for a REQUESTED_CALL at a date in the future."""
 
     type: Literal["CALL_ME_LATER"] = "CALL_ME_LATER"
     data: CallMeLaterData
@@ -79,7 +80,7 @@ class RegisterProfileData(Data):
 
 
 class RegisterProfile(BaseEvent):
-    """Add a profile; makes the workload if it is new."""
+    """The decision to add a profile, and its workload if that is new."""
 
     type: Literal["REGISTER_PROFILE"] = "REGISTER_PROFILE"
     data: RegisterProfileData
@@ -88,18 +89,18 @@ class RegisterProfile(BaseEvent):
 class RegisterJobData(Data):
     job_id: FullJobId
     job: JSON
-    """At least ``id``, ``subtime``, ``res`` and ``profile``."""
+    """The job, with at least ``id``, ``subtime``, ``res`` and ``profile``."""
 
 
 class RegisterJob(BaseEvent):
-    """Add a job at run time."""
+    """The decision to add a job at run time."""
 
     type: Literal["REGISTER_JOB"] = "REGISTER_JOB"
     data: RegisterJobData
 
 
 class SetResourceState(BaseEvent):
-    """Switch hosts to a pstate. Needs Batsim's energy option."""
+    """The decision to switch hosts to a pstate. It needs Batsim's energy option."""
 
     type: Literal["SET_RESOURCE_STATE"] = "SET_RESOURCE_STATE"
     data: ResourceStateData
@@ -117,7 +118,7 @@ class SetJobMetadataData(Data):
 
 
 class SetJobMetadata(BaseEvent):
-    """Text for the last column of jobs.csv."""
+    """The text for a job in the last column of jobs.csv."""
 
     type: Literal["SET_JOB_METADATA"] = "SET_JOB_METADATA"
     data: SetJobMetadataData
@@ -129,7 +130,7 @@ class ToJobMsgData(Data):
 
 
 class ToJobMsg(BaseEvent):
-    """Speak to a ``recv`` profile."""
+    """A message to a ``recv`` profile."""
 
     type: Literal["TO_JOB_MSG"] = "TO_JOB_MSG"
     data: ToJobMsgData
@@ -141,7 +142,17 @@ class ChangeJobStateData(Data):
 
 
 class ChangeJobState(BaseEvent):
-    """Drive a job by hand. Works in Batsim 3.1; aborts 4.x."""
+    """The decision to change a job's state by hand. It works in Batsim 3.1; 4.x aborts."""
 
     type: Literal["CHANGE_JOB_STATE"] = "CHANGE_JOB_STATE"
     data: ChangeJobStateData
+
+
+class ForceSimulationStop(BaseEvent):
+    """The decision to end the simulation now, whatever jobs there are: SIMULATION_ENDS follows.
+
+    Only Batsim 5 knows it.
+    """
+
+    type: Literal["FORCE_SIMULATION_STOP"] = "FORCE_SIMULATION_STOP"
+    data: NoData = NoData()

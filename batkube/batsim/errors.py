@@ -1,4 +1,4 @@
-"""What can go wrong between us and a simulator."""
+"""The errors between us and a simulator."""
 
 import signal
 
@@ -14,17 +14,25 @@ class ProtocolError(SimulatorError):
 class SimulatorDied(SimulatorError):
     """The simulator ended although the simulation had not."""
 
-    def __init__(self, who: str, exit_code: int | None = None, last_lines: str = "") -> None:
+    def __init__(
+        self,
+        who: str,
+        exit_code: int | None = None,
+        last_lines: str = "",
+        *,
+        when: str = "before the simulation ended",
+    ) -> None:
         self.exit_code = exit_code
-        """As in ``subprocess``: negative for a signal; None where it is not our child, so that nobody knows."""
+        """The exit code as in ``subprocess``: negative for a signal; None if it is not our child, and the code is not
+        known."""
         self.last_lines = last_lines
-        """The end of what it wrote on its standard error output."""
+        """The end of its standard error output."""
         if exit_code is None:
-            how = "is gone: the connection was closed before the simulation ended"
+            how = f"is gone: the connection was closed {when}"
         elif exit_code < 0:
-            how = f"was killed by {_signal_name(-exit_code)} before the simulation ended"
+            how = f"was killed by {_signal_name(-exit_code)} {when}"
         else:
-            how = f"exited with code {exit_code} before the simulation ended"
+            how = f"exited with code {exit_code} {when}"
         words = f"; its last words: {last_lines}" if last_lines else ""
         super().__init__(f"{who} {how}{words}")
 

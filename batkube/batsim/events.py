@@ -1,4 +1,4 @@
-"""What Batsim says: events, and the parts that all messages are made of.
+"""The events that Batsim sends, and the parts that all messages are made of.
 
 https://batsim.readthedocs.io/en/latest/protocol.html#events
 """
@@ -11,7 +11,7 @@ from batkube.batsim.job_id import split_job_id
 
 JSON = dict[str, Any]
 Date = Annotated[float, Field(allow_inf_nan=False)]
-"""Simulated seconds."""
+"""A date in simulated seconds."""
 
 
 def _full(text: str) -> str:
@@ -28,25 +28,21 @@ CompletedState = Literal["COMPLETED_SUCCESSFULLY", "COMPLETED_FAILED", "COMPLETE
 JobState = CompletedState | Literal["NOT_SUBMITTED", "SUBMITTED", "RUNNING", "REJECTED"]
 
 
-class Part(BaseModel):
-    """A part of a message whose further members mean nothing."""
-
-    model_config = ConfigDict(strict=True, extra="ignore")
-
-
 class Data(BaseModel):
     """The ``data`` of an event. Members that batkube does not know are in ``model_extra``."""
 
-    model_config = ConfigDict(strict=True, extra="allow")
+    model_config = ConfigDict(strict=True, extra="allow", defer_build=True)
 
 
-class BaseEvent(Part):
-    """What all events have; each has a ``type`` and its ``data`` besides."""
+class BaseEvent(BaseModel):
+    """The members that all events have; each also has a ``type`` and its ``data``. Further members mean nothing."""
+
+    model_config = ConfigDict(strict=True, extra="ignore", defer_build=True)
 
     timestamp: Date
 
 
-# What SIMULATION_BEGINS tells
+# The content of SIMULATION_BEGINS
 
 
 class Config(Data):
@@ -67,16 +63,21 @@ class Config(Data):
 
 
 class Resource(Data):
-    """A host. Batsim tells neither its speed nor its cores."""
+    """A host. Batsim 3 and 4 tell neither its speed nor its cores: messages of these versions never contain them."""
 
     id: int
     """The number used in allocations."""
     name: str
     state: str = "idle"
     properties: dict[str, str] = {}
-    """The host's own; ``role`` is always there, empty for a compute host."""
+    """The host's own properties; ``role`` is always there, empty for a compute host."""
     zone_properties: dict[str, str] | None = None
-    """Those of its zones, the innermost wins; absent in 3.x."""
+    """The properties of its zones, of which the innermost wins; absent in 3.x."""
+    cores: Annotated[int | None, Field(exclude=True)] = None
+    speeds: Annotated[list[float] | None, Field(exclude=True)] = None
+    """The flops per second of a core in each power state."""
+    pstate: Annotated[int | None, Field(exclude=True)] = None
+    """The power state that it is in."""
 
 
 ComputeResource = Resource
@@ -89,13 +90,15 @@ class SimulationBeginsData(Data):
     nb_storage_resources: int
     allow_compute_sharing: bool = False
     allow_storage_sharing: bool = True
+    names_storages: Annotated[bool, Field(exclude=True)] = False
+    """True if EXECUTE_JOB must name the host of each storage, and may do so beside a mapping, as Batsim 5 wants it."""
     config: Config
     compute_resources: list[Resource]
     storage_resources: list[Resource] = []
     workloads: dict[str, str] = {}
-    """Name to the absolute path of its file."""
+    """The absolute path of each workload's file, by name."""
     profiles: dict[str, dict[str, JSON]] = {}
-    """Workload, name, profile; only those that a static job uses."""
+    """The profiles by workload and name; only those that a static job uses."""
 
 
 class SimulationBegins(BaseEvent):
@@ -106,11 +109,11 @@ class SimulationBegins(BaseEvent):
 
 
 class NoData(Data):
-    """Nothing to say beyond the type."""
+    """The data of an event that has only a type."""
 
 
 class SimulationEnds(BaseEvent):
-    """The last message, alone; wants a reply without events."""
+    """The last message, alone; it wants a reply without events."""
 
     type: Literal["SIMULATION_ENDS"] = "SIMULATION_ENDS"
     data: NoData = NoData()
@@ -122,9 +125,9 @@ class SimulationEnds(BaseEvent):
 class JobSubmittedData(Data):
     job_id: FullJobId
     job: JSON
-    """The job as in its file, with all fields of the user's; ``id`` is rewritten to the full one."""
+    """The job as in its file, with all fields of the user's; ``id`` is replaced by the full one."""
     profile: JSON | None = None
-    """Only where Batsim forwards profiles on submission."""
+    """The profile, only if Batsim forwards profiles on submission."""
 
 
 class JobSubmitted(BaseEvent):
@@ -143,25 +146,28 @@ class JobCompletedData(Data):
 
 
 class JobCompleted(BaseEvent):
-    """A job that was started has ended, however it ended."""
+    """The end of a job that was started, whatever the reason."""
 
     type: Literal["JOB_COMPLETED"] = "JOB_COMPLETED"
     data: JobCompletedData
 
 
 class LeafProgress(Data):
-    """How much was done of a delay or parallel task, from 0 to 1."""
+    """The part of a delay or parallel task that was done, from 0 to 1."""
 
     profile_name: str
     progress: float
 
 
 class SequenceProgress(Data):
-    """Which element of a sequence was running; the index counts over all repetitions."""
+    """The element of a sequence that was running; the index counts over all repetitions.
+
+    If Batsim knows no progress (``send``, ``usage_trace``, ``smpi``), the index is -1 and there is no element.
+    """
 
     profile_name: str
     current_task_index: int
-    current_task: "Progress"
+    current_task: "Progress | None" = None
 
 
 Progress = SequenceProgress | LeafProgress
@@ -170,18 +176,18 @@ Progress = SequenceProgress | LeafProgress
 class JobKilledData(Data):
     job_ids: list[FullJobId]
     job_progress: dict[str, Progress]
-    """No entry for a job that ended by itself before the kill."""
+    """The progress of each job that did not end by itself before the kill."""
 
 
 class JobKilled(BaseEvent):
-    """A KILL_JOB is done. Follows the JOB_COMPLETED of the jobs it killed."""
+    """The end of a KILL_JOB. It follows the JOB_COMPLETED of the jobs that it killed."""
 
     type: Literal["JOB_KILLED"] = "JOB_KILLED"
     data: JobKilledData
 
 
 class RequestedCall(BaseEvent):
-    """The date of a CALL_ME_LATER has come."""
+    """The event at the date of a CALL_ME_LATER."""
 
     type: Literal["REQUESTED_CALL"] = "REQUESTED_CALL"
     data: NoData = NoData()
@@ -190,11 +196,11 @@ class RequestedCall(BaseEvent):
 class ResourceStateData(Data):
     resources: IntervalSet
     state: str
-    """Number of a pstate."""
+    """The number of a pstate."""
 
 
 class ResourceStateChanged(BaseEvent):
-    """All hosts of a SET_RESOURCE_STATE have switched."""
+    """The event when all hosts of a SET_RESOURCE_STATE have switched."""
 
     type: Literal["RESOURCE_STATE_CHANGED"] = "RESOURCE_STATE_CHANGED"
     data: ResourceStateData
@@ -202,14 +208,14 @@ class ResourceStateChanged(BaseEvent):
 
 class NotifyData(Data):
     type: str
-    """From Batsim ``no_more_static_job_to_submit``, ``no_more_external_event_to_occur``, ``event_machine_unavailable``,
-    ``event_machine_available`` or an external event of the user's; to it ``registration_finished``,
-    ``continue_registration``."""
+    """The type. From Batsim it is ``no_more_static_job_to_submit``, ``no_more_external_event_to_occur``,
+    ``event_machine_unavailable``, ``event_machine_available`` or an external event of the user's; to Batsim
+    ``registration_finished`` or ``continue_registration``."""
     resources: IntervalSet | None = None
 
 
 class Notify(BaseEvent):
-    """Something to know. Both ways."""
+    """A notice, in both directions."""
 
     type: Literal["NOTIFY"] = "NOTIFY"
     data: NotifyData
@@ -220,7 +226,7 @@ class QueryData(Data):
 
 
 class Query(BaseEvent):
-    """A question, ``consumed_energy`` in practice. Both ways."""
+    """A question, in practice ``consumed_energy``, in both directions."""
 
     type: Literal["QUERY"] = "QUERY"
     data: QueryData
@@ -232,7 +238,7 @@ class AnswerData(Data):
 
 
 class Answer(BaseEvent):
-    """The answer to a question. Both ways."""
+    """The answer to a question, in both directions."""
 
     type: Literal["ANSWER"] = "ANSWER"
     data: AnswerData
@@ -244,7 +250,7 @@ class FromJobMsgData(Data):
 
 
 class FromJobMsg(BaseEvent):
-    """A ``send`` profile speaks to the decision process."""
+    """A message of a ``send`` profile to the decision process."""
 
     type: Literal["FROM_JOB_MSG"] = "FROM_JOB_MSG"
     data: FromJobMsgData

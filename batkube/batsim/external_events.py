@@ -1,18 +1,21 @@
-"""Files of external events (``--events``): one JSON object a line, hosts that go and come, or the user's own.
+"""Files of external events (``--events``): a JSON object on each line, for hosts that go and come, or the user's own.
 
 https://batsim.readthedocs.io/en/latest/input-EVENTS.html
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from batkube.batsim.allocation import format_intervals, parse_intervals
 from batkube.batsim.input_file import parse_json, quote, read_text
+from batkube.batsim.unstable_sort import unstable_sort
 
 UNAVAILABLE = "machine_unavailable"
 AVAILABLE = "machine_available"
+_ORDER = {AVAILABLE: 0, UNAVAILABLE: 1}
+"""The order of events at one date, as Batsim sorts them; other types come last."""
 
 
 class ExternalEventError(ValueError):
@@ -29,12 +32,14 @@ class ExternalEvent:
     """The hosts concerned by UNAVAILABLE and AVAILABLE; empty for others."""
     raw: dict[str, Any]
     """The whole event as in the file."""
+    file: str = ""
+    """The file it was read from: Batsim has an actor for each file."""
 
 
 def read_external_events(path: Path, *, keep_unknown: bool = False) -> list[ExternalEvent]:
-    """The events of a file, in order of date. Types that Batsim does not know are refused unless ``keep_unknown``.
+    """Return the events of a file, in order of date, and in Batsim's order at one date (``std::sort``).
 
-    Raises ExternalEventError.
+    Types that Batsim does not know are refused unless ``keep_unknown``. Raises ExternalEventError.
     """
     path = Path(path)
     try:
@@ -45,16 +50,16 @@ def read_external_events(path: Path, *, keep_unknown: bool = False) -> list[Exte
     for number, line in enumerate(lines, start=1):
         if line.strip():
             try:
-                events.append(_event(parse_json(line), keep_unknown))
+                events.append(replace(_event(parse_json(line), keep_unknown), file=str(path)))
             except ValueError as error:
                 raise ExternalEventError(f"{path}: line {number}: {error}") from None
-    return sorted(events, key=lambda event: event.timestamp)
+    return unstable_sort(events, lambda event: (event.timestamp, _ORDER.get(event.type, len(_ORDER))))
 
 
 def check_external_events(events: Iterable[ExternalEvent], nb_hosts: int) -> None:
     """Refuse events, in order of date, on which Batsim aborts when they happen. Raises ExternalEventError.
 
-    A host must be there, and must not go when it has gone or come when it is there.
+    A host must exist, and must not go when it has gone, nor come back when it is there.
     """
     down: set[int] = set()
     for event in events:

@@ -7,24 +7,26 @@ from typing import Any, NoReturn
 from pydantic import BaseModel, ConfigDict, PrivateAttr, ValidationError
 
 MAX_BYTES = 1 << 30
-"""Larger files are refused unread."""
+"""The largest file in bytes. Larger ones are refused unread."""
 _QUOTED = 60
 
 
 class FileObject(BaseModel):
     """An object of an input file, checked."""
 
-    model_config = ConfigDict(strict=True, extra="allow", frozen=True)
+    model_config = ConfigDict(strict=True, extra="allow", frozen=True, defer_build=True)
 
     _raw: dict[str, Any] = PrivateAttr(default_factory=dict)
 
     @property
     def raw(self) -> dict[str, Any]:
         """The object as in the file."""
-        # Not by its name, for which pydantic searches long: workloads have many jobs.
-        private: dict[str, Any] = self.__pydantic_private__ or {}
-        raw: dict[str, Any] = private["_raw"]
+        raw: dict[str, Any] = self._private("_raw")
         return raw
+
+    def _private(self, name: str) -> Any:
+        """Return a private attribute. Pydantic's own access by name is slow, and workloads have many jobs."""
+        return (self.__pydantic_private__ or {})[name]
 
     @property
     def extra(self) -> dict[str, Any]:
@@ -33,7 +35,7 @@ class FileObject(BaseModel):
 
 
 def read_text(path: Path) -> str:
-    """The text of a file. Raises ValueError: not there, not readable, too large, not UTF-8."""
+    """Return the text of a file. Raises ValueError: not there, not readable, too large, not UTF-8."""
     try:
         with path.open("rb") as file:
             content = file.read(MAX_BYTES + 1)
@@ -48,7 +50,7 @@ def read_text(path: Path) -> str:
 
 
 def parse_json(text: str) -> Any:
-    """The value of a JSON text. Raises ValueError, also for NaN, for infinity and for a member named twice."""
+    """Return the value of a JSON text. Raises ValueError, also for NaN, for infinity and for a member named twice."""
     try:
         return json.loads(text, object_pairs_hook=_object, parse_constant=_no_constant, parse_float=_number)
     except json.JSONDecodeError as error:
@@ -80,7 +82,7 @@ def _number(text: str) -> float:
 
 
 def explain(error: ValidationError) -> str:
-    """The first thing that is wrong, in a line: ``member: expected ..., not value``."""
+    """Return the first thing that is wrong, in a line: ``member: expected ..., not value``."""
     first = error.errors(include_url=False)[0]
     where = ".".join(str(part) for part in first["loc"])
     if first["type"] == "missing":
@@ -92,7 +94,7 @@ def explain(error: ValidationError) -> str:
 
 
 def quote(value: object) -> str:
-    """``value`` as an error quotes it, cut where it is long."""
+    """Return ``value`` as an error quotes it, cut if it is long."""
     try:
         quoted = repr(value)
     except ValueError:  # an integer with more digits than Python likes to print

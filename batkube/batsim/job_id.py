@@ -2,12 +2,12 @@
 
 
 def job_id(workload: str, name: str) -> str:
-    """The full identifier of the job ``name`` of ``workload``."""
+    """Return the full identifier of the job ``name`` of ``workload``."""
     return f"{workload}!{name}"
 
 
 def split_job_id(text: str) -> tuple[str, str]:
-    """Workload and name. Raises ValueError for what is no full identifier."""
+    """Return workload and name. Raises ValueError for a text that is no full identifier."""
     workload, _, name = text.partition("!")
     if not workload or not name or "!" in name:
         raise ValueError("expected a job identifier, WORKLOAD!NAME")

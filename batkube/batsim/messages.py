@@ -1,15 +1,16 @@
-"""Messages of Batsim's protocol 4.x (3.x is the same but for a few missing members).
+"""Messages of Batsim's protocol 4.x (3.x is the same but for a few missing members; batprotocol translates 5's).
 
 A message is ``{"now": date, "events": [{"timestamp": date, "type": NAME, "data": {...}}, ...]}``, dates in simulated
-seconds. The same classes serve both ways; what Batsim sends is called an event, what it is sent a decision.
+seconds. The same classes serve both directions. Batsim sends events; it is sent decisions.
 https://batsim.readthedocs.io/en/latest/protocol.html, corrected by what Batsim 3.1, 4.1 and 4.2 really send.
 
 Unknown members are kept in ``data`` (a later Batsim may add some) and ignored elsewhere, as Batsim does.
 """
 
-from typing import Annotated, Any, get_args
+from dataclasses import dataclass
+from typing import Annotated, Any, ClassVar, get_args
 
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator, ConfigDict, Field
 
 from batkube.batsim.decisions import (
     CallMeLater,
@@ -18,6 +19,7 @@ from batkube.batsim.decisions import (
     ChangeJobStateData,
     ExecuteJob,
     ExecuteJobData,
+    ForceSimulationStop,
     KillJob,
     KillJobData,
     RegisterJob,
@@ -54,7 +56,6 @@ from batkube.batsim.events import (
     NoData,
     Notify,
     NotifyData,
-    Part,
     Progress,
     Query,
     QueryData,
@@ -85,6 +86,7 @@ __all__ = [
     "Event",
     "ExecuteJob",
     "ExecuteJobData",
+    "ForceSimulationStop",
     "FromJobMsg",
     "FromJobMsgData",
     "JobCompleted",
@@ -142,8 +144,9 @@ Decision = (
     | Answer
     | ToJobMsg
     | ChangeJobState
+    | ForceSimulationStop
 )
-"""What a decision process may say."""
+"""The decisions of a decision process."""
 
 KnownEvent = (
     Decision
@@ -166,7 +169,7 @@ def _unknown(text: str) -> str:
 
 
 class UnknownEvent(BaseEvent):
-    """An event of a type that batkube does not know, from a Batsim newer than these lines."""
+    """An event of a type that batkube does not know, from a newer Batsim."""
 
     type: Annotated[str, AfterValidator(_unknown)]
     data: Any = None
@@ -175,8 +178,11 @@ class UnknownEvent(BaseEvent):
 Event = Annotated[Annotated[KnownEvent, Field(discriminator="type")] | UnknownEvent, Field(union_mode="left_to_right")]
 
 
-class Message(Part):
-    """A message of either side."""
+@dataclass(slots=True)
+class Message:
+    """A message of either side. Messages that are read are checked; batkube's own are not checked again."""
+
+    __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(strict=True, extra="ignore")
 
     now: Date
     events: list[Event]

@@ -14,11 +14,13 @@ from defusedxml import DefusedXmlException
 from defusedxml.ElementTree import iterparse
 
 from batkube.batsim.clusters import ClusterBuilder
-from batkube.batsim.topology import Host, Link, Route, Zone
+from batkube.batsim.platform_grammar import check_grammar, described, required
+from batkube.batsim.platform_routes import ROUTINGS, RouteReader
+from batkube.batsim.topology import ClusterPort, Host, Link, Zone
 from batkube.batsim.units import parse_bandwidth, parse_speed, parse_time
 
 MAX_DEPTH = 100
-"""Zones in zones; deeper files are refused."""
+"""The deepest nesting of zones. Deeper files are refused."""
 MAX_HOSTS = 1_000_000
 
 Value = TypeVar("Value")
@@ -26,34 +28,35 @@ Value = TypeVar("Value")
 
 @dataclass
 class Contents:
-    """What a file holds."""
+    """The contents of a file."""
 
     hosts: dict[str, Host] = field(default_factory=dict)
     zone_of: dict[str, Zone] = field(default_factory=dict)
-    """By host, router or child zone."""
+    """The zone of each host, router or child zone."""
     links: dict[str, Link] = field(default_factory=dict)
 
 
 def read_xml(text: str) -> Contents:
-    """The contents of a platform file. Raises ValueError, naming element and attribute."""
+    """Return the contents of a platform file. Raises ValueError, naming element and attribute."""
     root = _parse(text)
     if root.tag != "platform":
         raise ValueError(f"expected a <platform>, found a <{root.tag}>")
     version = root.get("version", "")
     if not version.startswith("4"):
         raise ValueError(f"platform: version: expected 4 or 4.1, not {version!r}")
+    check_grammar(root)
     reader = _Reader()
     reader.children(root, None)
     if not reader.contents.hosts:
         raise ValueError("has no host")
-    reader.check_routes()
+    reader.read_routes()
     return reader.contents
 
 
 def _parse(text: str) -> Element:
     depth = 0
     root: Element | None = None
-    # Some of Batsim's own files begin with an empty line, which XML forbids and SimGrid takes.
+    # Some of Batsim's own files begin with an empty line, which XML forbids and SimGrid accepts.
     source = io.BytesIO(text.lstrip().encode())
     try:
         # A DOCTYPE that names SimGrid's DTD is fine: it is never loaded.
@@ -71,7 +74,7 @@ def _parse(text: str) -> Element:
 
 
 class _Reader:
-    """Walks the tree once; knows the zone it is in."""
+    """Walks the tree once, and knows the zone it is in."""
 
     def __init__(self) -> None:
         self.contents = Contents()
@@ -102,11 +105,14 @@ class _Reader:
                 raise ValueError("takes in another file by <include>, which batkube does not")
 
     def _zone(self, element: Element, parent: Zone | None) -> None:
-        name = _attribute(element, "id")
-        zone = Zone(name, element.get("routing", "Full").lower(), parent, _properties(element))
+        name = required(element, "id")
+        routing = required(element, "routing").lower()
+        if routing not in ROUTINGS:
+            raise ValueError(f"zone {name!r}: routing: expected {', '.join(ROUTINGS)}, not {routing!r}")
+        zone = Zone(name, routing, parent, _properties(element))
         self._add_zone(zone)
-        if zone.routing == "vivaldi":
-            zone.unsupported = f"zone {name!r} has Vivaldi coordinates in place of links"
+        if zone.routing == "none":
+            zone.unsupported = f"zone {name!r} has routing None, and so no routes"
         self.children(element, zone)
 
     def _add_zone(self, zone: Zone) -> None:
@@ -134,22 +140,38 @@ class _Reader:
             self._add_link(link)
 
     def _host(self, element: Element, zone: Zone | None) -> None:
-        name = _attribute(element, "id")
+        name = required(element, "id")
         who = f"host {name!r}"
-        speeds = _convert(who, "speed", _attribute(element, "speed"), _speeds)
+        speeds = _convert(who, "speed", required(element, "speed"), _speeds)
         cores = _convert(who, "core", element.get("core", "1"), _positive)
         pstate = _convert(who, "pstate", element.get("pstate", "0"), int)
         if not 0 <= pstate < len(speeds):
             raise ValueError(f"{who}: pstate: expected a number below {len(speeds)}, not {pstate}")
         self._add_host(name, speeds, cores, pstate, _properties(element), zone)
+        self._add_coordinates(element, zone)
 
     def _peer(self, element: Element, zone: Zone | None) -> None:
-        name = _attribute(element, "id")
-        speeds = _convert(f"peer {name!r}", "speed", _attribute(element, "speed"), _speeds)
+        name = required(element, "id")
+        who = f"peer {name!r}"
+        speeds = _convert(who, "speed", required(element, "speed"), _speeds)
         self._add_host(name, speeds, 1, 0, _properties(element), zone)
+        self._add_coordinates(element, zone)
+        up = Link(f"link_{name}_UP", _convert(who, "bw_out", required(element, "bw_out"), parse_bandwidth), 0.0)
+        down = Link(f"link_{name}_DOWN", _convert(who, "bw_in", required(element, "bw_in"), parse_bandwidth), 0.0)
+        up.reverse, down.reverse = down, up
+        self._add_link(up)
+        self._add_link(down)
+        if zone is not None:
+            zone.ports[name] = ClusterPort((up,), (down,))
 
     def _router(self, element: Element, zone: Zone | None) -> None:
-        self._add_point(_attribute(element, "id"), zone)
+        self._add_point(required(element, "id"), zone)
+        self._add_coordinates(element, zone)
+
+    def _add_coordinates(self, element: Element, zone: Zone | None) -> None:
+        text = element.get("coordinates")
+        if text and zone is not None:
+            zone.coordinates[required(element, "id")] = _convert(described(element), "coordinates", text, _coordinates)
 
     def _add_host(
         self,
@@ -177,9 +199,9 @@ class _Reader:
         self.contents.zone_of[name] = zone
 
     def _link(self, element: Element, zone: Zone | None) -> None:
-        name = _attribute(element, "id")
+        name = required(element, "id")
         who = f"link {name!r}"
-        bandwidth = _convert(who, "bandwidth", _attribute(element, "bandwidth"), parse_bandwidth)
+        bandwidth = _convert(who, "bandwidth", required(element, "bandwidth"), parse_bandwidth)
         latency = _convert(who, "latency", element.get("latency", "0s"), parse_time)
         if not bandwidth > 0:
             raise ValueError(f"{who}: bandwidth: expected more than 0")
@@ -203,59 +225,19 @@ class _Reader:
     def _backbone(self, element: Element, zone: Zone | None) -> None:
         self._link(element, zone)
         if zone is not None:
-            zone.backbone = self.contents.links[_attribute(element, "id")]
+            zone.backbone = self.contents.links[required(element, "id")]
 
-    # Routes name hosts, links and zones that may come later in the file, and so are read last.
-
-    def check_routes(self) -> None:
+    def read_routes(self) -> None:
+        """Read the routes, which name hosts, links and zones that may come later in the file."""
+        reader = RouteReader(self.contents.zone_of, self.contents.links)
         for zone, element in self._host_links:
-            host = _attribute(element, "id")
-            ClusterBuilder.join(zone, host, self._named_link(element, "up"), self._named_link(element, "down"))
+            reader.plug(zone, element)
         for zone, element in self._routes:
-            route = self._route(element)
-            for end, gateway in (
-                (route.source, route.source_gateway),
-                (route.destination, route.destination_gateway),
-            ):
-                if end not in self.contents.zone_of:
-                    raise ValueError(f"route {route.source!r} to {route.destination!r}: there is no {end!r}")
-                if gateway and gateway not in self.contents.zone_of:
-                    raise ValueError(f"route {route.source!r} to {route.destination!r}: no gateway {gateway!r}")
-            zone.routes[route.source, route.destination] = route
-            if element.get("symmetrical", "YES").upper() in ("YES", "1", "TRUE"):
-                zone.routes.setdefault((route.destination, route.source), route.reversed())
-
-    def _route(self, element: Element) -> Route:
-        source, destination = _attribute(element, "src"), _attribute(element, "dst")
-        who = f"route {source!r} to {destination!r}"
-        links = []
-        for part in element:
-            if part.tag != "link_ctn":
-                continue
-            name = _attribute(part, "id")
-            if name not in self.contents.links:
-                raise ValueError(f"{who}: link_ctn: there is no link {name!r}")
-            link = self.contents.links[name]
-            links.append(link.reverse if part.get("direction", "").upper() == "DOWN" else link)
-        return Route(source, destination, tuple(links), element.get("gw_src", ""), element.get("gw_dst", ""))
-
-    def _named_link(self, element: Element, attribute: str) -> Link:
-        name = _attribute(element, attribute)
-        if name not in self.contents.links:
-            raise ValueError(f"host_link {element.get('id')!r}: {attribute}: there is no link {name!r}")
-        return self.contents.links[name]
-
-
-def _attribute(element: Element, name: str) -> str:
-    value = element.get(name)
-    if not value:
-        who = element.get("id") or element.get("src")
-        raise ValueError(f"{element.tag}{f' {who!r}' if who else ''}: {name}: missing")
-    return value
+            reader.add(zone, element)
 
 
 def _properties(element: Element) -> dict[str, str]:
-    return {_attribute(prop, "id"): prop.get("value", "") for prop in element if prop.tag == "prop"}
+    return {required(prop, "id"): prop.get("value", "") for prop in element if prop.tag == "prop"}
 
 
 def _convert(who: str, attribute: str, text: str, parse: Callable[[str], Value]) -> Value:
@@ -275,3 +257,12 @@ def _positive(text: str) -> int:
     if value < 1:
         raise ValueError(f"expected 1 or more, not {value}")
     return value
+
+
+def _coordinates(text: str) -> tuple[float, float, float]:
+    parts = text.split()
+    try:
+        x, y, height = map(float, parts)
+    except ValueError:
+        raise ValueError(f"expected three numbers such as '30 40 2', not {text!r}") from None
+    return x, y, height

@@ -1,64 +1,83 @@
-"""Profiles: what a job does while it runs, as workload files and REGISTER_PROFILE say it.
+"""Profiles: the work of a job, as workload files and REGISTER_PROFILE describe it.
 
-Batsim 4's types, and Batsim 5's new names for the same. Flops, bytes and seconds throughout.
+They have Batsim 4's types, and Batsim 5's new names for the same types. Amounts are flops, bytes and simulated seconds.
 https://batsim.readthedocs.io/en/latest/input-workload.html#profile
 """
 
 from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import Field, PrivateAttr, ValidationError, model_validator
+from pydantic import AliasChoices, Field, PrivateAttr, ValidationError, model_validator
 
 from batkube.batsim.input_file import FileObject, explain
 
 JSON = dict[str, Any]
 
 MAX_NUMBER = 1e30
-"""More flops, bytes or seconds than this are taken for a slip: beyond, sums and quotients lose their meaning."""
+"""The most flops, bytes or seconds. More are taken for a mistake: sums and quotients lose their meaning."""
 
 MAX_NESTING = 100
-"""Sequences in sequences; deeper ones are refused."""
+"""The deepest nesting of sequences. Deeper ones are refused."""
 MAX_LEAVES = 10_000_000
-"""Delays and tasks that a job plays in all; longer sequences are refused."""
+"""The most delays and tasks that a job plays in all. Longer sequences are refused."""
 
+GenerationStrategy = Literal["DefinedAmountsUsedForEachValue", "DefinedAmountsSpreadUniformly"]
 Amount = Annotated[float, Field(ge=0, le=MAX_NUMBER, allow_inf_nan=False)]
 PositiveAmount = Annotated[float, Field(gt=0, le=MAX_NUMBER, allow_inf_nan=False)]
 
 
 class Profile(FileObject):
-    """A profile. ``name`` and the members of its type; those of the user's are in ``extra``."""
+    """A profile: ``name`` and the members of its type; the user's own members are in ``extra``."""
 
     types: ClassVar[tuple[str, ...]] = ()
     """The spellings of this type, Batsim 4's first."""
+    is_task: ClassVar[bool] = False
+    """True if it is played as a parallel task."""
 
     type: str
     ret: int = 0
-    """The return code; jobs of a profile with another than 0 end as COMPLETED_FAILED."""
+    """The return code. Jobs of a profile with a code other than 0 end as COMPLETED_FAILED."""
     _name: str = PrivateAttr("")
 
     @property
     def name(self) -> str:
-        return self._name
+        name: str = self._private("_name")
+        return name
+
+    @property
+    def storages(self) -> tuple[str, ...]:
+        """The labels of the storages that it uses, in order."""
+        return ()
 
 
 class DelayProfile(Profile):
-    """So many seconds, whatever the hosts do."""
+    """A delay of so many seconds, whatever the hosts do."""
 
     types = ("delay", "DelayProfile")
     delay: PositiveAmount
+
+    @classmethod
+    def made(cls, name: str, delay: float) -> "DelayProfile":
+        """Return a profile that is in no file. Its delay may be 0, which a file must not have."""
+        profile = cls.model_construct(type="delay", delay=delay)
+        profile._name, profile._raw = name, {"type": "delay", "delay": delay}
+        return profile
 
 
 class ParallelProfile(Profile):
     """A parallel task, executor by executor: flops each, and bytes from each (row) to each (column)."""
 
     types = ("parallel", "ParallelTaskProfile")
+    is_task = True
     cpu: list[Amount] = Field(default_factory=list)
     com: list[Amount] = Field(default_factory=list)
+    """Batsim 4 wants both ``cpu`` and ``com``, Batsim 5 at least one of them."""
 
     @model_validator(mode="after")
     def _square(self) -> "ParallelProfile":
-        if not self.cpu and not self.com:
-            raise ValueError("needs cpu, com or both")
+        lacking = {"cpu", "com"} - self.model_fields_set
+        if len(lacking) == 2 or (lacking and self.type == "parallel"):
+            raise ValueError(f"{min(lacking, key=('cpu', 'com').index)}: missing")
         if self.cpu and self.com and len(self.com) != len(self.cpu) ** 2:
             raise ValueError(
                 f"com must have {len(self.cpu) ** 2} numbers for {len(self.cpu)} in cpu, not {len(self.com)}"
@@ -76,20 +95,27 @@ class HomogeneousProfile(Profile):
     """A parallel task of any size: flops for each executor, bytes for each ordered pair of them."""
 
     types: ClassVar[tuple[str, ...]] = ("parallel_homogeneous", "ParallelTaskHomogeneousProfile", "ptask_homogeneous")
+    is_task = True
     # The last is how test_walltime.json, which ships with Batsim 5, spells it.
-    cpu: Amount = 0.0
-    com: Amount = 0.0
-    generation_strategy: Literal["DefinedAmountsUsedForEachValue", "DefinedAmountsSpreadUniformly"] | None = None
-    """Batsim 5's way to say ``parallel_homogeneous_total``."""
+    cpu: Amount
+    com: Amount
+    generation_strategy: GenerationStrategy | None = None
+    """Batsim 5's member that says whether the amounts are for each executor or for all."""
 
     @property
     def total(self) -> bool:
-        """Whether the amounts are for all executors together."""
+        """True if the amounts are for all executors together."""
         return self.generation_strategy == "DefinedAmountsSpreadUniformly"
+
+    def amounts(self, executors: int) -> tuple[float, float]:
+        """Return the flops of each executor, and the bytes of each ordered pair of them."""
+        if not self.total:
+            return self.cpu, self.com
+        return self.cpu / executors, self.com / max(1, executors * (executors - 1))
 
 
 class HomogeneousTotalProfile(HomogeneousProfile):
-    """A parallel task whose amounts are divided by the number of executors."""
+    """A parallel task whose amounts are divided by the number of executors, the bytes of a pair as well."""
 
     types = ("parallel_homogeneous_total",)
 
@@ -97,9 +123,12 @@ class HomogeneousTotalProfile(HomogeneousProfile):
     def total(self) -> bool:
         return True
 
+    def amounts(self, executors: int) -> tuple[float, float]:
+        return self.cpu / executors, self.com / executors
+
 
 class ComposedProfile(Profile):
-    """Other profiles one after the other, the whole repeated; ends at the first that does not return 0."""
+    """Other profiles one after the other, the whole repeated; it ends at the first that does not return 0."""
 
     types = ("composed", "SequentialCompositionProfile")
     seq: Annotated[list[str], Field(min_length=1)]
@@ -107,37 +136,88 @@ class ComposedProfile(Profile):
 
 
 class PfsProfile(Profile):
-    """Bytes that all executors together read from a storage host and write to it."""
+    """Bytes that each executor reads from a storage host and writes to it."""
 
     types = ("parallel_homogeneous_pfs", "ParallelTaskOnStorageHomogeneousProfile")
+    is_task = True
     bytes_to_read: Amount = 0.0
     bytes_to_write: Amount = 0.0
     storage: str = "pfs"
+    generation_strategy: GenerationStrategy | None = None
+    """Batsim 5's member that says whether the bytes are for all executors together."""
+
+    @model_validator(mode="after")
+    def _some(self) -> "PfsProfile":
+        if not self.model_fields_set & {"bytes_to_read", "bytes_to_write"}:
+            raise ValueError("needs bytes_to_read, bytes_to_write or both")
+        return self
+
+    @property
+    def storages(self) -> tuple[str, ...]:
+        return (self.storage,)
+
+    def amounts(self, executors: int) -> tuple[float, float]:
+        """Return the bytes that each executor reads, and writes."""
+        share = executors if self.generation_strategy == "DefinedAmountsSpreadUniformly" else 1
+        return self.bytes_to_read / share, self.bytes_to_write / share
 
 
 class DataStagingProfile(Profile):
     """Bytes from one storage host to another."""
 
     types = ("data_staging", "ParallelTaskDataStagingBetweenStoragesProfile")
+    is_task = True
     nb_bytes: Amount
     source: str = Field(alias="from")
     destination: str = Field(alias="to")
+
+    @property
+    def storages(self) -> tuple[str, ...]:
+        return (self.source, self.destination)
 
 
 class TraceProfile(Profile):
     """Replay of a trace: SMPI's (``smpi``) or the use of the hosts' cores over time (``usage_trace``)."""
 
     types = ("smpi", "usage_trace", "TraceReplayProfile")
+    trace: str = Field(validation_alias=AliasChoices("trace", "filename"))
+    """The file that names the files of the ranks, from the workload's folder."""
+    trace_type: str = ""
+    """Batsim 5's member that distinguishes the two kinds."""
+
+    @property
+    def smpi(self) -> bool:
+        """True if the ranks are MPI's."""
+        return self.type == "smpi" or self.trace_type == "SMPI"
 
 
-class MessageProfile(Profile):
-    """Talk with the decision process."""
+class SendProfile(Profile):
+    """A message to the decision process (FROM_JOB_MSG), then a sleep."""
 
-    types = ("send", "recv")
+    types = ("send",)
+    msg: JSON
+    sleeptime: PositiveAmount = 1e-7
+    """The sleep in seconds."""
+
+
+class RecvProfile(Profile):
+    """A choice of a profile to go on with, by the first unread message of the decision process (TO_JOB_MSG)."""
+
+    types = ("recv",)
+    regex: str = ".*"
+    """The pattern that the whole message must match."""
+    success: str = ""
+    """The profile to go on with if it matches; empty for none."""
+    failure: str = ""
+    """The profile to go on with if it does not match; empty for none."""
+    timeout: str = ""
+    """The profile to go on with if there is no message; empty to wait for one."""
+    polltime: PositiveAmount = 0.005
+    """Seconds from one look for a message to the next."""
 
 
 class UnknownProfile(Profile):
-    """A profile of another type. Harmless as long as no job uses it."""
+    """A profile of another type. No workload may have one."""
 
 
 _CLASSES: dict[str, type[Profile]] = {
@@ -151,7 +231,8 @@ _CLASSES: dict[str, type[Profile]] = {
         PfsProfile,
         DataStagingProfile,
         TraceProfile,
-        MessageProfile,
+        SendProfile,
+        RecvProfile,
     )
     for spelling in kind.types
 }
@@ -159,7 +240,7 @@ PROFILE_TYPES = tuple(_CLASSES)
 
 
 def parse_profile(name: str, raw: object) -> Profile:
-    """The profile that ``raw``, a JSON object, describes. Raises ValueError, whose text names the member."""
+    """Return the profile that ``raw``, a JSON object, describes. Raises ValueError, whose text names the member."""
     if not isinstance(raw, dict):
         raise ValueError(f"expected an object, not {raw!r}")
     spelling = raw.get("type")
@@ -175,10 +256,10 @@ def parse_profile(name: str, raw: object) -> Profile:
 
 
 def parts(profile: Profile, profiles: Mapping[str, Profile]) -> list[Profile]:
-    """The profile and all that it is composed of, each once, elements before their sequence.
+    """Return the profile and all that it is composed of, each once, elements before their sequence.
 
-    Raises ValueError where a sequence names a profile that is not there, contains itself, or is too deep or too long to
-    be meant.
+    Raises ValueError if a sequence names a profile that does not exist, contains itself, or is unreasonably deep or
+    long.
     """
     found: dict[str, tuple[Profile, int]] = {}
     _collect(profile, profiles, found, ())
@@ -188,7 +269,7 @@ def parts(profile: Profile, profiles: Mapping[str, Profile]) -> list[Profile]:
 def _collect(
     profile: Profile, profiles: Mapping[str, Profile], found: dict[str, tuple[Profile, int]], above: tuple[str, ...]
 ) -> int:
-    """Add the parts of ``profile`` to ``found``; the number of leaves that are played in all."""
+    """Add the parts of ``profile`` to ``found``; return the number of leaves that are played in all."""
     if profile.name in found:
         return found[profile.name][1]
     if profile.name in above:

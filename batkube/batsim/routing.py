@@ -1,9 +1,10 @@
-"""Which links a flow between two hosts takes, by SimGrid's rules of zones.
+"""The links of a flow between two hosts, by SimGrid's rules of zones.
 
-Within a zone its routing says; between zones the route of the innermost zone that holds both joins their gateways, and
-the way from each host to its gateway comes on top (``NetZoneImpl::get_global_route``).
+Within a zone its routing decides. Between zones the route of the innermost zone that holds both joins their gateways,
+and the way from each host to its gateway is added (``NetZoneImpl::get_global_route``).
 """
 
+import math
 from heapq import heappop, heappush
 
 from batkube.batsim.platform import Platform
@@ -11,19 +12,25 @@ from batkube.batsim.topology import Link, PlatformError, Route, Zone
 
 Links = tuple[Link, ...]
 
+LOOPBACK_BANDWIDTH = 10e9
+"""Bytes per second, SimGrid's ``network/loopback-bw``. There is no latency (``network/loopback-lat``)."""
+
 
 class Router:
-    """Finds routes in a platform, each once. Raises PlatformError where there is none."""
+    """Finds routes in a platform, each once. Raises PlatformError if there is none."""
 
     def __init__(self, platform: Platform) -> None:
         self._zone_of = platform.zone_of
+        self._hosts = {host.name for host in platform.hosts}
         self._known: dict[tuple[str, str], Links] = {}
+        self._loopback = Link("__loopback__", LOOPBACK_BANDWIDTH, 0.0, fatpipe=True)
+        """The way of a host to itself if the file gives none, one link for all hosts."""
 
     def route(self, source: str, destination: str) -> Links:
-        """The links from one host (or router) to another, in order."""
+        """Return the links from one host (or router) to another, in order."""
         zone = self._zone_of[source]
         if zone.routing == "cluster" and zone is self._zone_of[destination] and not zone.unsupported:
-            # The most common case is the quickest, and so many that they are not worth remembering.
+            # The most common case is the quickest. It is so frequent that results are not worth remembering.
             return self._through_cluster(zone, source, destination)
         key = (source, destination)
         links = self._known.get(key)
@@ -34,8 +41,12 @@ class Router:
     def _find(self, source: str, destination: str) -> Links:
         zone, source_child, destination_child = self._meeting_zone(source, destination)
         if source_child is None and destination_child is None:
+            declared = zone.routing != "full" or zone.unsupported or (source, destination) in zone.routes
+            if not declared and not {source, destination} <= self._hosts:
+                # SimGrid goes on if the way to a gateway is not declared, as if there were nothing in between.
+                return ()
             return self._local(zone, source, destination).links
-        # A host that is no child zone's is an end of the zone's route itself.
+        # A host that is in no child zone is itself an end of the zone's route.
         route = self._local(
             zone,
             source_child.name if source_child else source,
@@ -54,7 +65,7 @@ class Router:
         return name
 
     def _meeting_zone(self, source: str, destination: str) -> tuple[Zone, Zone | None, Zone | None]:
-        """The innermost zone that holds both, and the child zones of it that they are in, if they are in one."""
+        """Return the innermost zone that holds both, and its child zones that they are in, if they are in one."""
         above_source = self._zone_of[source].ancestors
         above_destination = self._zone_of[destination].ancestors
         depth = 0
@@ -71,29 +82,58 @@ class Router:
         )
 
     def _local(self, zone: Zone, source: str, destination: str) -> Route:
-        """The route inside ``zone`` between two of its hosts, routers and child zones."""
+        """Return the route inside ``zone`` between two of its hosts, routers and child zones."""
         if zone.unsupported:
             raise PlatformError(f"there is no route from {source!r} to {destination!r}: {zone.unsupported}")
         if source != destination and zone.routing in ("dijkstra", "dijkstracache", "floyd"):
             return self._shortest(zone, source, destination)
+        if zone.routing == "vivaldi":
+            return Route(source, destination, self._by_coordinates(zone, source, destination))
         declared = zone.routes.get((source, destination))
         if declared is not None:
             return declared
         if zone.routing == "cluster":
             return Route(source, destination, self._through_cluster(zone, source, destination))
         if source == destination:
-            return Route(source, destination, ())
+            return Route(source, destination, (self._loopback,))
         raise self._no_route(source, destination)
 
     @staticmethod
     def _through_cluster(zone: Zone, source: str, destination: str) -> Links:
-        """Up the private link of one host, over the backbone, down that of the other. A router has no private link."""
+        """Return the private link of one host, the backbone, and the other's private link.
+
+        A router has no private link.
+        """
         up = zone.ports.get(source)
         down = zone.ports.get(destination)
-        return (up.outward if up else ()) + zone.middle + (down.inward if down else ())
+        links = (up.outward if up else ()) + zone.middle + (down.inward if down else ())
+        if source != destination or up is None:
+            return links
+        # A host that talks to itself takes each link once.
+        return up.loopback or tuple(dict.fromkeys(links))
+
+    def _by_coordinates(self, zone: Zone, source: str, destination: str) -> Links:
+        """Return the links of the two peers, if any, and a latency: the distance in a plane, and both heights.
+
+        So a host with a great height is far from itself. Coordinates are milliseconds
+        (``VivaldiZone::get_local_route``).
+        """
+        links: Links = ()
+        if (up := zone.ports.get(source)) is not None:
+            links += up.outward
+        ends = [zone.coordinates.get(point) for point in (source, destination)]
+        if None in ends:
+            lacking = source if ends[0] is None else destination
+            raise PlatformError(f"{lacking!r} in zone {zone.name!r} of routing Vivaldi has no coordinates")
+        (x, y, height), (other_x, other_y, other_height) = (end for end in ends if end is not None)
+        latency = (math.hypot(x - other_x, y - other_y) + abs(height) + abs(other_height)) / 1000
+        links += (Link(f"{source} to {destination}", math.inf, latency, fatpipe=True),)
+        if (down := zone.ports.get(destination)) is not None:
+            links += down.inward
+        return links
 
     def _shortest(self, zone: Zone, source: str, destination: str) -> Route:
-        """The route of fewest links over the zone's declared ones, as SimGrid's Dijkstra and Floyd count."""
+        """Return the route of fewest links over the zone's declared ones, as SimGrid's Dijkstra and Floyd count."""
         step: dict[str, Route] = {}
         cost = {source: 0}
         heap = [(0, source)]

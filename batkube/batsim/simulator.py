@@ -1,4 +1,4 @@
-"""The interface to whatever simulates: Batsim behind a socket, or the embedded simulator in process."""
+"""The interface to a simulator: Batsim behind a socket, or the embedded simulator in process."""
 
 from typing import Protocol
 
@@ -9,16 +9,19 @@ __all__ = ["ProtocolError", "Simulator", "SimulatorDied", "SimulatorError"]
 
 
 class Simulator(Protocol):
-    """Strictly one message, one reply, one message ... Simulated time stands still between ``receive`` and ``send``."""
+    """A simulator: one message, then one reply, and so on.
+
+    Simulated time stands still between ``receive`` and ``send``.
+    """
 
     async def receive(self) -> Message:
-        """The next message. Raises SimulatorError (ProtocolError, SimulatorDied) where none will come."""
+        """Return the next message. Raises SimulatorError (ProtocolError, SimulatorDied) if none will come."""
         ...
 
     async def send(self, reply: Message) -> None:
-        """Answer the message received last. The last, SIMULATION_ENDS, wants an answer without events."""
+        """Answer the message received last. The answer to SIMULATION_ENDS, the last one, must have no events."""
         ...
 
     async def close(self) -> None:
-        """Let go of the simulator at any time. It may be called twice."""
+        """Close the simulator at any time. It may be called twice."""
         ...

@@ -1,6 +1,6 @@
-"""What a platform is made of: hosts, the links between them, and the zones that say which links a route takes.
+"""The parts of a platform: hosts, the links between them, and the zones that say which links a route takes.
 
-SimGrid's notions: https://simgrid.org/doc/latest/Platform.html.
+The notions are SimGrid's: https://simgrid.org/doc/latest/Platform.html.
 """
 
 from dataclasses import dataclass, field
@@ -16,35 +16,35 @@ class Host:
 
     name: str
     speeds: tuple[float, ...]
-    """Flops per second of one core, by pstate."""
+    """The flops per second of one core, by pstate."""
     cores: int
     """The attribute ``core``; a property of that name is another thing."""
     properties: dict[str, str]
-    """Its own, and for a host of a cluster those of the cluster."""
+    """The host's own properties, and for a host of a cluster those of the cluster."""
     zones: tuple[str, ...]
     """The zones that hold it, outermost first; the last is its cluster, if it has one."""
     zone_properties: dict[str, str]
-    """Those of its zones together, the innermost wins."""
+    """The properties of its zones together; the innermost wins."""
     pstate: int = 0
     """The pstate at the beginning."""
 
     @property
     def speed(self) -> float:
-        """Flops per second of one core, at the beginning."""
+        """The flops per second of one core, at the beginning."""
         return self.speeds[self.pstate]
 
 
 @dataclass(eq=False)
 class Link:
-    """A link in one direction, or in both where they share it."""
+    """A link in one direction, or in both if they share it."""
 
     name: str
     bandwidth: float
-    """Bytes per second."""
+    """The bytes per second; infinite if the file gives only a latency."""
     latency: float
-    """Seconds."""
+    """The latency in seconds."""
     fatpipe: bool = False
-    """Each flow has the whole bandwidth."""
+    """True if each flow has the whole bandwidth."""
     reverse: "Link" = field(init=False, repr=False)
     """The link of the way back: another one in a split-duplex link, else the link itself."""
 
@@ -54,7 +54,7 @@ class Link:
 
 @dataclass(frozen=True, eq=False)
 class Route:
-    """How two points of a zone are joined: hosts, or child zones through a gateway each."""
+    """The route between two points of a zone: hosts, or child zones through a gateway each."""
 
     source: str
     destination: str
@@ -69,12 +69,15 @@ class Route:
 
 @dataclass(eq=False)
 class ClusterPort:
-    """How a host of a cluster is plugged in."""
+    """The links of a host in a cluster."""
 
     outward: tuple[Link, ...]
-    """The links of its own that a flow from it takes first."""
+    """The private links that a flow from the host takes first."""
     inward: tuple[Link, ...]
-    """Those that a flow to it takes last."""
+    """The private links that a flow to the host takes last."""
+    loopback: tuple[Link, ...] = ()
+    """The links of a flow from the host to itself, if the file gives one for that; else such a flow goes out and comes
+    back."""
 
 
 @dataclass(eq=False)
@@ -83,22 +86,24 @@ class Zone:
 
     name: str
     routing: str
-    """``Full``, ``Cluster``, ``Dijkstra``, ``Floyd``, ``None`` ... in lower case."""
+    """``full``, ``cluster``, ``dijkstra``, ``floyd``, ``none`` ..., in lower case."""
     parent: "Zone | None" = None
     properties: dict[str, str] = field(default_factory=dict)
     routes: dict[tuple[str, str], Route] = field(default_factory=dict)
     ports: dict[str, ClusterPort] = field(default_factory=dict)
-    """By host; clusters only."""
+    """The ports by host, only of clusters, and of peers in zones of routing ``Vivaldi``."""
     backbone: Link | None = None
+    coordinates: dict[str, tuple[float, float, float]] = field(default_factory=dict)
+    """The coordinates by host, in milliseconds: only of zones of routing ``Vivaldi``."""
     unsupported: str = ""
-    """Why batkube knows no routes here, if so."""
+    """The reason why batkube knows no routes here, if so."""
 
     @property
     def middle(self) -> tuple[Link, ...]:
-        """What the hosts of a cluster have in common: its backbone, if it has one."""
+        """The links that the hosts of a cluster share: its backbone, if it has one."""
         return (self.backbone,) if self.backbone else ()
 
     @property
     def ancestors(self) -> "tuple[Zone, ...]":
-        """From the outermost to this zone."""
+        """The zones from the outermost to this one."""
         return (*self.parent.ancestors, self) if self.parent else (self,)

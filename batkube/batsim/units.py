@@ -34,27 +34,28 @@ _TIME = {
 
 
 def parse_speed(text: str) -> float:
-    """Flops per second. Raises ValueError."""
+    """Return flops per second. Raises ValueError."""
     return _parse(text, _SPEED, "a speed such as 1Gf")
 
 
 def parse_bandwidth(text: str) -> float:
-    """Bytes per second. Raises ValueError."""
+    """Return bytes per second. Raises ValueError."""
     return _parse(text, _BANDWIDTH, "a bandwidth such as 125MBps")
 
 
 def parse_time(text: str) -> float:
-    """Seconds. Raises ValueError."""
+    """Return seconds. Raises ValueError."""
     return _parse(text, _TIME, "a time such as 50us")
 
 
 def _parse(text: str, units: dict[str, Decimal], expected: str) -> float:
     match = _NUMBER.fullmatch(text)
-    # A number without unit counts in base units: deprecated in SimGrid, and found in its own files.
+    # A number without unit counts in base units: that is deprecated in SimGrid, and found in its own files.
     factor = units.get(match[2], None if match[2] else Decimal(1)) if match else None
     if match is None or factor is None:
         raise ValueError(f"expected {expected}, not {text!r}")
-    value = float(Decimal(match[1]) * factor)
+    # This is not the float nearest to the product, but SimGrid's: the last bit counts where dates are compared.
+    value = float(match[1]) * float(factor)
     if not math.isfinite(value) or value < 0:
         raise ValueError(f"expected {expected} and not below 0, not {text!r}")
     return value

@@ -1,21 +1,31 @@
-"""Workload files (JSON): jobs, and the profiles that say what they do.
+"""Workload files (JSON): jobs, and the profiles that describe their work.
 
-https://batsim.readthedocs.io/en/latest/input-workload.html. A file is refused where Batsim 4 would abort on it.
+https://batsim.readthedocs.io/en/latest/input-workload.html. A file is refused if Batsim 4 would abort on it.
 """
 
+import re
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, BeforeValidator, Field, ValidationError
+from pydantic import AfterValidator, BeforeValidator, Field, ValidationError, model_validator
 
 from batkube.batsim.input_file import FileObject, explain, parse_json, quote, read_text
-from batkube.batsim.profiles import PROFILE_TYPES, ParallelProfile, Profile, UnknownProfile, parse_profile, parts
+from batkube.batsim.profiles import (
+    PROFILE_TYPES,
+    ParallelProfile,
+    Profile,
+    TraceProfile,
+    UnknownProfile,
+    parse_profile,
+    parts,
+)
 
 JSON = dict[str, Any]
 
 MAX_DATE = 1e18
-"""Seconds. A date or length beyond (30 billion years) is taken for a slip."""
+"""The largest date or length in seconds (30 billion years). A larger one is taken for a mistake."""
 MAX_RESOURCES = 10_000_000
 
 
@@ -35,7 +45,14 @@ def _not_empty(name: str) -> str:
     return name
 
 
+_UNFIT = re.compile(r'[",|}\x00-\x1f]')
+"""The characters that an id must not have: they break the text of the job, in which Batsim puts its workload's name
+before the id."""
+
+
 def _no_walltime(value: object) -> object:
+    if value is None:
+        raise ValueError("expected a number, -1 for none, or nothing at all, not null")
     return None if value == -1 and not isinstance(value, bool) else value
 
 
@@ -45,14 +62,23 @@ class Job(FileObject):
     id: Annotated[str, BeforeValidator(_name), AfterValidator(_not_empty)]
     """The name alone, without the workload; a number in the file becomes its digits."""
     subtime: Annotated[float, Field(ge=-MAX_DATE, le=MAX_DATE, allow_inf_nan=False)]
-    """The date of submission. Batsim submits a job with a negative one at 0."""
+    """The date of submission. Batsim submits a job with a negative date at 0."""
     res: Annotated[int, Field(ge=0, le=MAX_RESOURCES)]
-    """Number of hosts; a job with 0 loads and can never run."""
+    """The number of hosts; a job with 0 can be read and never run."""
     profile: str
     walltime: Annotated[
         Annotated[float, Field(gt=0, le=MAX_DATE, allow_inf_nan=False)] | None, BeforeValidator(_no_walltime)
     ] = None
-    """The job is stopped after so long; None (-1 in the file, or nothing) for never."""
+    """The seconds after which the job is stopped; None (-1 in the file, or nothing) for never."""
+    smpi_ranks_to_hosts_mapping: list[int] = Field(default_factory=list)
+    """The number of the job's host that each rank of a trace is on; round robin if it is empty."""
+
+    @model_validator(mode="after")
+    def _ranks_on_hosts(self) -> "Job":
+        for rank, place in enumerate(self.smpi_ranks_to_hosts_mapping):
+            if not 0 <= place < self.res:
+                raise ValueError(f"smpi_ranks_to_hosts_mapping: rank {rank}: expected 0 to {self.res - 1}, not {place}")
+        return self
 
 
 @dataclass(frozen=True)
@@ -61,18 +87,18 @@ class Workload:
 
     name: str
     jobs: dict[str, Job]
-    """By name, in the order of the file."""
+    """The jobs by name, in the order of the file."""
     profiles: dict[str, Profile]
-    """By name, in the order of the file, those included that no job uses."""
+    """The profiles by name, in the order of the file, including those that no job uses."""
     nb_res: int | None = None
-    """Number of hosts the workload was made for."""
+    """The number of hosts the workload was made for."""
     path: Path | None = None
     used_profiles: dict[str, Profile] = field(default_factory=dict)
     """The profiles that a job uses, directly or through a sequence, by name in the order of the file."""
 
 
 def read_workload(path: Path, name: str = "w0") -> Workload:
-    """The workload in the file ``path``, to be called ``name``. Raises WorkloadError."""
+    """Return the workload in the file ``path``, to be called ``name``. Raises WorkloadError."""
     path = Path(path)
     try:
         content = parse_json(read_text(path))
@@ -84,7 +110,7 @@ def read_workload(path: Path, name: str = "w0") -> Workload:
 def parse_workload(
     content: object, name: str = "w0", *, source: str = "workload", path: Path | None = None
 ) -> Workload:
-    """The workload that ``content``, the value of a JSON text, describes; ``source`` is what errors call it.
+    """Return the workload that ``content``, the value of a JSON text, describes. ``source`` is its name in errors.
 
     Raises WorkloadError.
     """
@@ -95,7 +121,7 @@ def parse_workload(
 
 
 class _Reader:
-    """Reads one workload; its methods raise ValueErrors that the file's name is put before."""
+    """Reads one workload. Its methods raise ValueErrors, before which the file's name is put."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -111,6 +137,8 @@ class _Reader:
         profiles = self._profiles(content.get("profiles"))
         jobs = self._jobs(content.get("jobs"))
         used = self._check_profiles(jobs, profiles)
+        if path is not None:
+            self._check_traces(profiles.values(), path.parent)
         return Workload(
             self.name, jobs, profiles, nb_res, path, {key: profile for key, profile in profiles.items() if key in used}
         )
@@ -142,7 +170,9 @@ class _Reader:
             raise ValueError(f"job number {index}: expected an object, not {quote(raw)}")
         who = f"job {_name(raw['id'])!r}" if "id" in raw else f"job number {index}"
         try:
-            job = parse_job(raw)
+            job = parse_job(self._with_bare_id(raw))
+            if unfit := _UNFIT.search(job.id):
+                raise ValueError(f"id: must have no {unfit[0]!r}: Batsim cannot write it")
             if "!" in job.id:
                 raise ValueError("id: must have no '!', which stands between workload and job")
             if self.name in job.id:
@@ -152,6 +182,11 @@ class _Reader:
         except ValueError as error:
             raise ValueError(f"{who}: {error}") from None
         return job
+
+    def _with_bare_id(self, raw: JSON) -> JSON:
+        """Return the job as given, or with the name alone if its id is the full identifier, ``w0!NAME``."""
+        given, prefix = raw.get("id"), f"{self.name}!"
+        return {**raw, "id": given.removeprefix(prefix)} if isinstance(given, str) and given.startswith(prefix) else raw
 
     def _check_profiles(self, jobs: dict[str, Job], profiles: dict[str, Profile]) -> set[str]:
         used: set[str] = set()
@@ -165,11 +200,18 @@ class _Reader:
                 check_size(job, elements)
             except ValueError as error:
                 raise ValueError(f"job {job.id!r}: {error}") from None
+        for name in profiles.keys() - used:
+            check_known(parts(profiles[name], profiles))
         return used
+
+    def _check_traces(self, profiles: Iterable[Profile], folder: Path) -> None:
+        for profile in profiles:
+            if isinstance(profile, TraceProfile) and not (folder / profile.trace).is_file():
+                raise ValueError(f"profile {profile.name!r}: trace: there is no file {str(folder / profile.trace)!r}")
 
 
 def parse_job(raw: JSON) -> Job:
-    """The job that ``raw``, a JSON object with the bare id, describes. Raises ValueError, naming the member."""
+    """Return the job that ``raw``, a JSON object with the bare id, describes. Raises ValueError, naming the member."""
     try:
         job = Job.model_validate(raw)
     except ValidationError as error:
@@ -179,22 +221,27 @@ def parse_job(raw: JSON) -> Job:
 
 
 def job_parts(job: Job, profiles: dict[str, Profile]) -> list[Profile]:
-    """The profile of a job and all it is composed of. Raises ValueError for one that is missing or of no known type."""
+    """Return a job's profile and all it is composed of. Raises ValueError for a missing one or one of no known type."""
     profile = profiles.get(job.profile)
     if profile is None:
         raise ValueError(f"profile: there is no profile {job.profile!r}")
     elements = parts(profile, profiles)
-    for element in elements:
+    check_known(elements)
+    return elements
+
+
+def check_known(profiles: Iterable[Profile]) -> None:
+    """Raise ValueError for the first profile of no known type: Batsim takes it for a trace."""
+    for element in profiles:
         if isinstance(element, UnknownProfile):
             raise ValueError(
                 f"profile {element.name!r}: type: {element.type!r} is no profile type; known are "
                 + ", ".join(kind for kind in PROFILE_TYPES if kind.islower())
             )
-    return elements
 
 
 def check_size(job: Job, elements: list[Profile]) -> None:
-    """A parallel profile is made for one number of hosts. Raises ValueError where the job asks for another."""
+    """Raise ValueError if the job asks for another number of hosts than its parallel profiles are made for."""
     for element in elements:
         if isinstance(element, ParallelProfile) and element.executors != job.res:
             raise ValueError(f"res: is {job.res}, but profile {element.name!r} is made for {element.executors}")

@@ -11,7 +11,8 @@ from batkube.batsim.simulator import Simulator
 
 COMMAND = (sys.executable, "-m", "batkube.simulator")
 
-PLATFORM = """<platform version="4.1"><zone id="z" routing="Full">
+PLATFORM = """<?xml version="1.0"?><!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">
+<platform version="4.1"><zone id="z" routing="Full">
 <host id="master_host" speed="1Gf"/><host id="a" speed="1Gf"/><host id="b" speed="1Gf"/>
 </zone></platform>"""
 

@@ -6,8 +6,16 @@ from pathlib import Path
 
 import pytest
 
-from batkube.batsim.outputs import JobRecord, write_jobs_csv, write_schedule_csv
-from tests.batsim.transcripts import Scenario, by_name, needs_transcripts, scenarios
+from batkube.batsim.outputs import (
+    JobRecord,
+    MachineTotals,
+    write_consumed_energy_csv,
+    write_jobs_csv,
+    write_machine_states_csv,
+    write_pstate_changes_csv,
+    write_schedule_csv,
+)
+from tests.batsim.transcripts import Scenario, by_name, scenarios
 
 DELAY = JobRecord(
     job_id="0",
@@ -61,7 +69,6 @@ def same(ours: str, theirs: str) -> bool:
     return abs(float(ours) - float(theirs)) <= 2e-5 * max(1.0, abs(float(theirs)))
 
 
-@needs_transcripts
 @pytest.mark.parametrize("scenario", [s for s in scenarios("v4") if s.exit_code == 0], ids=by_name)
 def test_batsims_own_rows_are_written_again(scenario: Scenario, tmp_path: Path) -> None:
     theirs = scenario.folder / "out_jobs.csv"
@@ -82,14 +89,19 @@ def test_batsims_own_rows_are_written_again(scenario: Scenario, tmp_path: Path) 
 NEEDS_MORE_THAN_JOBS = {
     "v4/no_sched": "what --no-sched leaves out",
     "v4/energy_pstates": "switched hosts",
+    "v4/energy_dvfs_running": "switched hosts",
+    "v4/energy_switch_many": "switched hosts",
     "v4/external_events": "outages",
+    "v4/external_events_at_end": "outages",
+    "v4/external_events_at_once": "outages",
+    "v4/external_events_energy": "outages",
     "v4/external_events_generic": "outages",
     "v4/external_events_kill_on_failure": "outages",
+    "v4/external_events_running_through_failure": "outages",
     "v4/zero_length": "a job of no length",
 }
 
 
-@needs_transcripts
 @pytest.mark.parametrize("scenario", [s for s in scenarios("v4") if s.exit_code == 0], ids=by_name)
 def test_batsims_own_summary_is_written_again(scenario: Scenario, tmp_path: Path) -> None:
     theirs = scenario.folder / "out_schedule.csv"
@@ -128,14 +140,39 @@ def test_names_that_would_break_a_row_are_quoted(tmp_path: Path) -> None:
 
 def test_the_summary_counts_hosts_up_to_their_last_change(tmp_path: Path) -> None:
     path = tmp_path / "schedule.csv"
-    write_schedule_csv(path, [DELAY, REJECTED, STOPPED], nb_machines=4, outages=[(0, 5.0, 7.0)])
+    write_schedule_csv(path, [DELAY, REJECTED, STOPPED], nb_machines=4)
     (row,) = rows(path)
     assert row["makespan"] == "25.000000"
     assert (row["nb_jobs"], row["nb_jobs_finished"], row["nb_jobs_success"]) == ("3", "2", "1")
     assert (row["nb_jobs_killed"], row["nb_jobs_rejected"], row["success_rate"]) == ("1", "1", "0.333333")
-    # Host 0: 3 to 13, less the outage. Host 1: 3 to 13 and 20 to 25. Hosts 2 and 3 never changed.
-    assert (row["time_computing"], row["time_unavailable"], row["time_idle"]) == ("23.000000", "2.000000", "13.000000")
+    # Host 0: 3 to 13. Host 1: 3 to 13 and 20 to 25. Hosts 2 and 3 never changed.
+    assert (row["time_computing"], row["time_unavailable"], row["time_idle"]) == ("25.000000", "0.000000", "13.000000")
     assert (row["scheduling_time"], row["simulation_time"]) == ("0.000000", "0.000000")
+
+
+def test_the_summary_says_what_machines_did_where_that_is_known(tmp_path: Path) -> None:
+    totals = MachineTotals({"idle": 5.0, "switching_on": 1.5}, 1234.5, nb_grouped_switches=2, nb_machine_switches=3)
+    write_schedule_csv(tmp_path / "schedule.csv", [DELAY], nb_machines=4, totals=totals)
+    (row,) = rows(tmp_path / "schedule.csv")
+    assert (row["time_computing"], row["time_idle"], row["time_switching_on"]) == ("0.000000", "5.000000", "1.500000")
+    assert (row["consumed_joules"], row["nb_grouped_switches"], row["nb_machine_switches"]) == ("1234.500000", "2", "3")
+
+
+def test_mean_watts_are_those_since_the_row_before(tmp_path: Path) -> None:
+    path = tmp_path / "energy.csv"
+    write_consumed_energy_csv(path, [(2.0, 100.0, "s", 40.0), (2.0, 100.0, "p", 30.0), (4.0, 350.0, "e", 30.0)])
+    assert path.read_text().splitlines()[1:] == [
+        "2.000000,100.000000,s,40.000000,50.000000",
+        "2.000000,100.000000,p,30.000000,NA",
+        "4.000000,350.000000,e,30.000000,125.000000",
+    ]
+
+
+def test_dates_of_states_and_pstates_have_six_digits(tmp_path: Path) -> None:
+    write_machine_states_csv(tmp_path / "states.csv", [(1234567.8, [0, 0, 0, 3, 1])])
+    write_pstate_changes_csv(tmp_path / "pstates.csv", [(26.1044001, "0-1 3", -2)])
+    assert (tmp_path / "states.csv").read_text().splitlines()[1] == "1.23457e+06,0,0,0,3,1"
+    assert (tmp_path / "pstates.csv").read_text().splitlines()[1] == "26.1044,0-1 3,-2"
 
 
 def test_means_over_no_job_are_batsims_nan(tmp_path: Path) -> None:

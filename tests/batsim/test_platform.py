@@ -16,11 +16,10 @@ from batkube.batsim.platform_file import read_xml
 from batkube.batsim.units import parse_bandwidth, parse_speed, parse_time
 from tests.batsim.transcripts import (
     DATASETS,
-    TRANSCRIPTS,
     Scenario,
     by_name,
     needs_datasets,
-    needs_transcripts,
+    scenario,
     scenarios,
 )
 
@@ -69,7 +68,6 @@ def test_every_platform_of_batsim_and_the_go_batkube_is_read(path: Path) -> None
     assert len(read_platform(path).hosts) == HOSTS[f"{path.parents[1].name}/{path.name}"]
 
 
-@needs_transcripts
 @pytest.mark.parametrize("scenario", [s for s in scenarios("v3", "v4") if s.dialogue], ids=by_name)
 def test_hosts_have_the_numbers_roles_and_properties_that_batsim_gives_them(scenario: Scenario) -> None:
     (begins,) = decode(scenario.dialogue[0][0]).events
@@ -125,6 +123,7 @@ def test_hosts_are_numbered_in_order_of_their_names_and_storage_behind(tmp_path:
     resources = read.resources(master="m", roles={"disk": ["storage"]})
     assert [host.name for host in resources.numbered] == ["a10", "a2", "b", "disk"]
     assert [host.name for host in resources.storage] == ["disk"]
+    assert resources.master
     assert resources.master.name == "m"
     limited = read.resources(master="m", roles={"disk": ["storage"]}, limit=2)
     assert [host.name for host in limited.numbered] == ["a10", "a2", "disk"]
@@ -139,6 +138,7 @@ def test_hosts_are_numbered_in_order_of_their_names_and_storage_behind(tmp_path:
         ({"master": "a", "roles": {"x": ["storage"]}}, "there is no host 'x' to have a role"),
         ({"master": "a", "roles": {"b": ["boss"]}}, "host 'b': role: expected master, storage, compute_node"),
         ({"master": "a", "limit": 2}, "cannot use 2 compute hosts: the platform has 1"),
+        ({"master": "a", "roles": {"a": ["storage"]}}, "expected one master host .* found none"),
         ({"master": "b"}, "host 'a': speed: a compute host needs one above 0"),
     ],
 )
@@ -149,41 +149,98 @@ def test_roles_that_cannot_be_are_refused(tmp_path: Path, options: dict[str, obj
         read.resources(**options)  # type: ignore[arg-type]
 
 
-ZONE = '<zone id="z" routing="Full">{}</zone>'
-
-
 @pytest.mark.parametrize(
-    ("zone", "complaint"),
+    ("properties", "options", "complaint"),
     [
-        ('<host id="a"/>', "host 'a': speed: missing"),
-        ('<host id="a" speed="fast"/>', "host 'a': speed: expected a speed such as 1Gf, not 'fast'"),
-        ('<host id="a" speed="-1Gf"/>', "host 'a': speed: expected a speed such as 1Gf and not below 0"),
-        ('<host id="a" speed="1e999f"/>', "host 'a': speed: expected a speed such as 1Gf"),
-        ('<host speed="1f"/>', "host: id: missing"),
-        ('<host id="a" speed="1f" core="0"/>', "host 'a': core: expected 1 or more, not 0"),
-        ('<host id="a" speed="1f" core="x"/>', "host 'a': core: expected a whole number, not 'x'"),
-        ('<host id="a" speed="1f" pstate="1"/>', "host 'a': pstate: expected a number below 1, not 1"),
-        ('<host id="a" speed="1f"/><host id="a" speed="1f"/>', "host 'a': id: used twice"),
-        ('<host id="a" speed="1f"/><link id="l" bandwidth="0Bps"/>', "link 'l': bandwidth: expected more than 0"),
-        ('<link id="l" bandwidth="1parsec"/>', "link 'l': bandwidth: expected a bandwidth such as 125MBps"),
-        ('<link id="l" bandwidth="1Bps" latency="1x"/>', "link 'l': latency: expected a time such as 50us"),
-        ('<link id="l" bandwidth="1Bps" sharing_policy="NO"/>', "link 'l': sharing_policy: expected SHARED"),
-        ('<host id="a" speed="1f"/><route src="a" dst="b"/>', "route 'a' to 'b': there is no 'b'"),
-        (
-            '<host id="a" speed="1f"/><route src="a" dst="a"><link_ctn id="l"/></route>',
-            "route 'a' to 'a': link_ctn: there is no link 'l'",
-        ),
-        ('<cluster id="c" prefix="n" radical="0-" speed="1f" bw="1Bps" lat="0s"/>', "cluster 'c': radical: expected"),
-        ('<cluster id="c" prefix="n" radical="0-3" speed="1f" lat="0s"/>', "cluster 'c': bw: missing"),
-        (
-            '<cluster id="c" prefix="n" radical="0-99999999" speed="1f" bw="1Bps" lat="0s"/>',
-            "cluster 'c': radical: more than 1000000 hosts",
-        ),
-        ('<zone id="z" routing="Full"/>', "zone 'z': id: used twice"),
-        ('<include file="/etc/passwd"/>', "takes in another file by <include>, which batkube does not"),
-        ("", "has no host"),
+        ({"master_host": "master"}, {}, "host 'master_host': role: the property says 'master', and the option"),
+        ({"master_host": ""}, {}, "host 'master_host': role: the property says '', and the option"),
+        ({"a": "storage,compute_node"}, {}, "host 'a': role: expected master, storage, compute_node or nothing, not"),
+        ({"a": "storage"}, {"roles": {"a": ["compute_node"]}}, "host 'a': role: the property says 'storage', and the"),
+        ({"a": "boss"}, {}, "host 'a': role: expected master, storage, compute_node or nothing, not 'boss'"),
+        ({"a": "master"}, {}, "expected one master host .* found 'master_host', 'a'"),
     ],
 )
+def test_roles_that_batsim_refuses_are_refused(
+    tmp_path: Path, properties: dict[str, str], options: dict[str, object], complaint: str
+) -> None:
+    hosts = "".join(
+        f'<host id="{name}" speed="1f">{_role(properties.get(name))}</host>' for name in ("master_host", "a", "b")
+    )
+    read = platform(tmp_path / "p.xml", f'<zone id="z" routing="Full">{hosts}</zone>')
+    with pytest.raises(PlatformError, match=complaint):
+        read.resources(**options)  # type: ignore[arg-type]
+
+
+def _role(value: str | None) -> str:
+    return "" if value is None else f'<prop id="role" value="{value}"/>'
+
+
+def test_another_master_than_the_named_one_may_be_in_the_platform(tmp_path: Path) -> None:
+    hosts = '<host id="a" speed="1f"/><host id="b" speed="1f"><prop id="role" value="master"/></host>'
+    read = platform(tmp_path / "p.xml", f'<zone id="z" routing="Full">{hosts}</zone>')
+    resources = read.resources(master="nobody")
+    assert resources.master
+    assert resources.master.name == "b"
+
+
+ZONE = '<zone id="z" routing="Full">{}</zone>'
+A_AND_B = "<host id='a' speed='1f'/><host id='b' speed='1f'/>"
+LINK = "<link id='l' bandwidth='1Bps' latency='0'/>"
+A_TO_B = "<route src='a' dst='b'><link_ctn id='l'/></route>"
+B_TO_A = "<route src='b' dst='a'><link_ctn id='l'/></route>"
+CLUSTER = "<cluster id='c' prefix='n' suffix='' radical='0-1' speed='1f' bw='1Bps' lat='0s'/>"
+
+
+REFUSED_ZONES = [
+    ('<host id="a"/>', "host 'a': speed: missing"),
+    ('<host id="a" speed="fast"/>', "host 'a': speed: expected a speed such as 1Gf, not 'fast'"),
+    ('<host id="a" speed="-1Gf"/>', "host 'a': speed: expected a speed such as 1Gf and not below 0"),
+    ('<host id="a" speed="1e999f"/>', "host 'a': speed: expected a speed such as 1Gf"),
+    ('<host speed="1f"/>', "host: id: missing"),
+    ('<host id="a" speed="1f" core="0"/>', "host 'a': core: expected 1 or more, not 0"),
+    ('<host id="a" speed="1f" core="x"/>', "host 'a': core: expected a whole number, not 'x'"),
+    ('<host id="a" speed="1f" pstate="1"/>', "host 'a': pstate: expected a number below 1, not 1"),
+    ('<host id="a" speed="1f"/><host id="a" speed="1f"/>', "host 'a': id: used twice"),
+    ('<host id="a" speed="1f"/><link id="l" bandwidth="0Bps"/>', "link 'l': bandwidth: expected more than 0"),
+    ('<link id="l" bandwidth="1parsec"/>', "link 'l': bandwidth: expected a bandwidth such as 125MBps"),
+    ('<link id="l" bandwidth="1Bps" latency="1x"/>', "link 'l': latency: expected a time such as 50us"),
+    ('<link id="l" bandwidth="1Bps" sharing_policy="NO"/>', "link 'l': sharing_policy: expected SHARED"),
+    ('<host id="a" speed="1f"/><route src="a" dst="b"/>', "route 'a' to 'b': there is no 'b'"),
+    (
+        '<host id="a" speed="1f"/><route src="a" dst="a"><link_ctn id="l"/></route>',
+        "route 'a' to 'a': link_ctn: there is no link 'l'",
+    ),
+    ('<cluster id="c" prefix="n" radical="0-" speed="1f" bw="1Bps" lat="0s"/>', "cluster 'c': radical: expected"),
+    ('<cluster id="c" prefix="n" radical="0-3" speed="1f" lat="0s"/>', "cluster 'c': bw: missing"),
+    (
+        '<cluster id="c" prefix="n" radical="0-99999999" speed="1f" bw="1Bps" lat="0s"/>',
+        "cluster 'c': radical: more than 1000000 hosts",
+    ),
+    ('<zone id="z" routing="Full"/>', "zone 'z': id: used twice"),
+    ('<zone id="y" routing="Star"/>', "zone 'y': routing: expected cluster, dijkstra"),
+    ('<host id="a" speed="1f" cores="2"/>', "host 'a': cores: is no attribute of a <host>; it has availability"),
+    ('<host id="a" speed="1f"/><computer/>', "zone 'z': holds a <computer>, which SimGrid does not know there"),
+    (f"{A_AND_B}<prop id='x' value='1'/>", "prop 'x': must come before the first <host> of zone 'z'"),
+    (f"{A_AND_B}{A_TO_B}{LINK}", "link 'l': must come before the first <route> of zone 'z'"),
+    (f"{A_AND_B}<zone id='y' routing='Full'/>", "zone 'z': holds zones or clusters, and so cannot hold a <host>"),
+    (f"{A_AND_B}{LINK}<route src='a' dst='b'/>", "route 'a' to 'b': names no link"),
+    (f"{A_AND_B}{LINK}{A_TO_B}{A_TO_B}", "route 'a' to 'b': there is one from 'a' to 'b' already"),
+    (f"{A_AND_B}{LINK}{A_TO_B}{B_TO_A}", "route 'b' to 'a': there is one from 'b' to 'a' already"),
+    (
+        f"{A_AND_B}{LINK}<route src='a' dst='b'><link_ctn id='l' direction='UP'/></route>",
+        "route 'a' to 'b': link_ctn 'l': direction: the link is not SPLITDUPLEX, and has none",
+    ),
+    (
+        f"{A_AND_B}<link id='l' bandwidth='1Bps' sharing_policy='SPLITDUPLEX' latency='0'/>{A_TO_B}",
+        "route 'a' to 'b': link_ctn 'l': direction: expected UP or DOWN",
+    ),
+    ('<include file="/etc/passwd"/>', "takes in another file by <include>, which batkube does not"),
+    ("", "has no host"),
+]
+"""What is in a zone, and what is said of it."""
+
+
+@pytest.mark.parametrize(("zone", "complaint"), REFUSED_ZONES)
 def test_a_wrong_element_is_named_with_its_attribute(tmp_path: Path, zone: str, complaint: str) -> None:
     assert refusal(tmp_path / "p.xml", f"{HEAD}{ZONE.format(zone)}</platform>").startswith(complaint)
 
@@ -197,11 +254,23 @@ def test_a_wrong_element_is_named_with_its_attribute(tmp_path: Path, zone: str, 
         ("<platform version='3'/>", "platform: version: expected 4 or 4.1, not '3'"),
         ("<platform/>", "platform: version: expected 4 or 4.1, not ''"),
         ("<platform version='4.1'>" + "<zone id='z'>" * 200, "is nested too deeply"),
-        ("<platform version='4.1'><host id='a' speed='1f'/></platform>", "host 'a': must be in a zone"),
+        (
+            "<platform version='4.1'><host id='a' speed='1f'/></platform>",
+            "platform: holds a <host>",
+        ),
     ],
 )
 def test_a_file_that_is_no_platform_is_refused(tmp_path: Path, text: str, complaint: str) -> None:
     assert refusal(tmp_path / "p.xml", text).startswith(complaint)
+
+
+def test_a_gateway_must_be_in_the_zone_it_stands_for(tmp_path: Path) -> None:
+    text = (
+        f"<zone id='site' routing='Full'>{CLUSTER}<zone id='y' routing='Full'>{A_AND_B}</zone>{LINK}"
+        "<zoneRoute src='c' dst='y' gw_src='a' gw_dst='b'><link_ctn id='l'/></zoneRoute></zone>"
+    )
+    complaint = "zoneRoute 'c' to 'y': gateway 'a' is not in zone 'c'"
+    assert refusal(tmp_path / "p.xml", f"{HEAD}{text}</platform>") == complaint
 
 
 LAUGHS = "".join(f'<!ENTITY l{n} "{f"&l{n - 1};" * 10}">' for n in range(1, 10))
@@ -230,9 +299,8 @@ def test_a_dtd_is_never_loaded(tmp_path: Path) -> None:
     assert list(read_platform(tmp_path / "p.xml").hosts_by_name) == ["a"]
 
 
-@needs_transcripts
 def test_what_batsim_refuses_for_want_of_a_master_reads_as_a_file() -> None:
-    read = read_platform(TRANSCRIPTS / "v4" / "error_input_no_master" / "cluster_locality_8x16.xml")
+    read = read_platform(scenario("v4/error_input_no_master").folder / "orphan.xml")
     with pytest.raises(PlatformError, match="expected one master host"):
         read.resources()
 
@@ -271,7 +339,7 @@ def test_bandwidths(text: str, value: float) -> None:
 
 @pytest.mark.parametrize(
     ("text", "value"),
-    [("50us", 50e-6), ("1.0E-4s", 1e-4), ("1.461517ms", 1.461517e-3), ("2m", 120.0), ("1h", 3600.0), ("0", 0.0)],
+    [("50us", 50 * 1e-6), ("1.0E-4s", 1e-4), ("1.461517ms", 1.461517e-3), ("2m", 120.0), ("1h", 3600.0), ("0", 0.0)],
 )
 def test_times(text: str, value: float) -> None:
     assert parse_time(text) == value

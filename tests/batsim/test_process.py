@@ -8,15 +8,16 @@ from pathlib import Path
 
 import pytest
 
+from batkube.batsim.command_line import BatsimInputs, find_batsim
 from batkube.batsim.errors import SimulatorDied, SimulatorError
 from batkube.batsim.messages import Message, RejectJob, RejectJobData
-from batkube.batsim.process import BatsimOptions, BatsimProcess, find_batsim
+from batkube.batsim.process import BatsimProcess
 from tests.batsim.stand_in import COMMAND, FirstComeFirstServed, inputs
 
 
-def options(folder: Path) -> BatsimOptions:
+def files(folder: Path) -> BatsimInputs:
     platform, workload = inputs(folder)
-    return BatsimOptions(platform, [workload], folder / "out")
+    return BatsimInputs(platform, [workload], folder / "out")
 
 
 def alive(pid: int) -> bool:
@@ -41,33 +42,8 @@ def started(child: Path) -> int:
     return int(child.read_text() or 0) if child.exists() else 0
 
 
-def test_the_command_line_is_batsims(tmp_path: Path) -> None:
-    told = BatsimOptions(
-        Path("/p.xml"),
-        [Path("/w.json"), Path("/x.json")],
-        Path("/results/out"),
-        external_events=[Path("/e.txt")],
-        master_host="m",
-        roles=["a,b:storage"],
-        compute_sharing=True,
-        dynamic_jobs=True,
-        acknowledge_dynamic_jobs=True,
-        profile_reuse=True,
-        forward_profiles=True,
-        forward_unknown_events=True,
-        mmax=3,
-        further=["--sched-cfg", "x"],
-    )
-    assert told.arguments("tcp://127.0.0.1:5") == [
-        *("-p", "/p.xml", "-w", "/w.json", "-w", "/x.json", "--events", "/e.txt", "-e", "/results/out"),
-        *("-s", "tcp://127.0.0.1:5", "-m", "m", "-r", "a,b:storage", "--mmax", "3"),
-        *("--enable-compute-sharing", "--enable-dynamic-jobs", "--acknowledge-dynamic-jobs", "--enable-profile-reuse"),
-        *("--forward-profiles-on-submission", "--forward-unknown-events", "--sched-cfg", "x"),
-    ]
-
-
 async def test_a_simulation_runs_to_its_end_and_leaves_its_files(tmp_path: Path) -> None:
-    batsim = await BatsimProcess.start(options(tmp_path), command=COMMAND)
+    batsim = await BatsimProcess.start(files(tmp_path), command=COMMAND)
     await FirstComeFirstServed().play(batsim)
     with pytest.raises(SimulatorError, match="the simulation is over"):
         await batsim.receive()
@@ -80,7 +56,7 @@ async def test_a_simulation_runs_to_its_end_and_leaves_its_files(tmp_path: Path)
 
 
 async def test_a_refusal_is_told_with_exit_code_and_last_words(tmp_path: Path) -> None:
-    batsim = await BatsimProcess.start(options(tmp_path), command=COMMAND)
+    batsim = await BatsimProcess.start(files(tmp_path), command=COMMAND)
     await batsim.receive()
     reject = RejectJob(timestamp=0, data=RejectJobData(job_id="w0!nobody"))
     await batsim.send(Message(now=0, events=[reject]))
@@ -92,8 +68,18 @@ async def test_a_refusal_is_told_with_exit_code_and_last_words(tmp_path: Path) -
     await batsim.close()
 
 
+async def test_all_that_it_writes_is_kept_in_a_log(tmp_path: Path) -> None:
+    log = tmp_path / "batsim.log"
+    script = "import sys; print('on one', flush=True); print('on the other', file=sys.stderr); sys.exit(3)"
+    batsim = await BatsimProcess.start(files(tmp_path), command=[sys.executable, "-c", script], log=log)
+    with pytest.raises(SimulatorDied, match=r"exited with code 3 .* last words: on one\non the other"):
+        await asyncio.wait_for(batsim.receive(), 30)
+    await batsim.close()
+    assert log.read_text() == "on one\non the other\n"
+
+
 async def test_a_death_by_signal_is_told_at_once(tmp_path: Path) -> None:
-    batsim = await BatsimProcess.start(options(tmp_path), command=COMMAND)
+    batsim = await BatsimProcess.start(files(tmp_path), command=COMMAND)
     await batsim.receive()
     os.kill(batsim.pid, signal.SIGKILL)
     await batsim.send(Message(now=0, events=[]))
@@ -103,11 +89,22 @@ async def test_a_death_by_signal_is_told_at_once(tmp_path: Path) -> None:
 
 
 async def test_a_batsim_that_never_calls_is_told(tmp_path: Path) -> None:
-    command = [sys.executable, "-c", "import sys; sys.exit('[root/CRITICAL] no such option')"]
-    batsim = await BatsimProcess.start(options(tmp_path), command=command)
+    command = [sys.executable, "-c", "import sys; sys.exit('much more\\n[root/CRITICAL] no such option')"]
+    batsim = await BatsimProcess.start(files(tmp_path), command=command)
     with pytest.raises(SimulatorDied, match=r"exited with code 1 .* last words: \[root/CRITICAL\] no such option"):
         await asyncio.wait_for(batsim.receive(), 30)
     await batsim.close()
+
+
+async def test_a_batsim_that_says_nothing_for_long_is_told_of(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr("batkube.batsim.process.SILENCE", 0.1)
+    simulator = await BatsimProcess.start(files(tmp_path), command=["sh", "-c", "sleep 0.5; exit 3"])
+    with pytest.raises(SimulatorDied, match="exited with code 3"):
+        await simulator.receive()
+    await simulator.close()
+    assert "Batsim has said nothing for 0.1 s" in caplog.text
 
 
 async def test_close_ends_it_and_all_it_started(tmp_path: Path) -> None:
@@ -119,7 +116,7 @@ child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
 pathlib.Path({str(child)!r}).write_text(str(child.pid))
 time.sleep(600)
 """
-    batsim = await BatsimProcess.start(options(tmp_path), command=[sys.executable, "-c", script])
+    batsim = await BatsimProcess.start(files(tmp_path), command=[sys.executable, "-c", script])
     waiting = asyncio.ensure_future(batsim.receive())
     for _ in range(3000):
         if started(child):
@@ -143,7 +140,7 @@ time.sleep(600)
 
 async def test_a_program_that_is_not_there_is_named(tmp_path: Path) -> None:
     with pytest.raises(SimulatorError, match=r"cannot start /no/such/batsim: No such file or directory"):
-        await BatsimProcess.start(options(tmp_path), command=["/no/such/batsim"])
+        await BatsimProcess.start(files(tmp_path), command=["/no/such/batsim"])
     with pytest.raises(SimulatorError, match="/no/such/batsim is no program"):
         find_batsim(Path("/no/such/batsim"))
 

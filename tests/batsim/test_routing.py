@@ -1,5 +1,6 @@
 """Routes between hosts."""
 
+import math
 from pathlib import Path
 
 import pytest
@@ -7,7 +8,7 @@ import pytest
 from batkube.batsim.platform import PlatformError, read_platform
 from batkube.batsim.routing import Router
 from tests.batsim.test_platform import platform
-from tests.batsim.transcripts import DATASETS, TRANSCRIPTS, needs_datasets, needs_transcripts
+from tests.batsim.transcripts import DATASETS, needs_datasets, scenario
 
 
 def names(router: Router, source: str, destination: str) -> list[str]:
@@ -30,9 +31,8 @@ def test_a_route_that_is_not_symmetrical_has_its_own_way_back() -> None:
     assert names(router, two, one) == [f"{one}_UP", f"{two}_DOWN"]
 
 
-@needs_transcripts
 def test_hosts_of_a_cluster_meet_on_its_backbone_and_clusters_at_their_routers() -> None:
-    router = Router(read_platform(TRANSCRIPTS / "v4" / "ptask_calibration" / "calibration.xml"))
+    router = Router(read_platform(scenario("v4/ptask_calibration").folder / "cores.xml"))
     assert names(router, "n0", "n7") == ["c_link_n0_UP", "c_backbone", "c_link_n7_DOWN"]
     assert names(router, "n0", "q1") == ["c_link_n0_UP", "c_backbone", "bb", "big_backbone", "big_link_q1_DOWN"]
     assert names(router, "q1", "n0") == ["big_link_q1_UP", "big_backbone", "bb", "c_backbone", "c_link_n0_DOWN"]
@@ -86,8 +86,18 @@ def test_the_route_of_fewest_links_is_found(tmp_path: Path, routing: str) -> Non
         router.route("a", "c")
 
 
-@needs_datasets
-def test_a_platform_without_network_says_so() -> None:
-    router = Router(read_platform(DATASETS / "batsim" / "platforms" / "energy_platform_homogeneous_no_net.xml"))
-    with pytest.raises(PlatformError, match="zone 'AS0' has Vivaldi coordinates"):
-        router.route("host0", "host1")
+def test_hosts_at_coordinates_have_a_latency_and_no_bandwidth(tmp_path: Path) -> None:
+    hosts = '<host id="a" speed="1f" coordinates="30 40 2"/><host id="b" speed="1f" coordinates="0 0 1"/>'
+    router = Router(platform(tmp_path / "p.xml", f'<zone id="z" routing="Vivaldi">{hosts}<router id="r"/></zone>'))
+    (link,) = router.route("a", "b")
+    assert (link.latency, link.bandwidth) == (0.053, math.inf)
+    with pytest.raises(PlatformError, match="'r' in zone 'z' of routing Vivaldi has no coordinates"):
+        router.route("a", "r")
+
+
+def test_a_zone_of_no_routing_has_no_routes(tmp_path: Path) -> None:
+    hosts = '<host id="a" speed="1f"/><host id="b" speed="1f"/>'
+    router = Router(platform(tmp_path / "p.xml", f'<zone id="z" routing="None">{hosts}</zone>'))
+    for destination in "ab":
+        with pytest.raises(PlatformError, match="zone 'z' has routing None, and so no routes"):
+            router.route("a", destination)

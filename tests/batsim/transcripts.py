@@ -1,4 +1,4 @@
-"""Where the reference data lies: transcripts of real Batsim runs and small datasets, kept beside the repository."""
+"""Recorded runs of real Batsim: those of this repository, and those kept beside it where they are."""
 
 import json
 from dataclasses import dataclass
@@ -7,11 +7,12 @@ from pathlib import Path
 
 import pytest
 
+from tests.batsim.recording.archive import recordings
+
 SHARED = Path(__file__).parents[3] / "shared"
 TRANSCRIPTS = SHARED / "batsim-transcripts"
 DATASETS = SHARED / "datasets"
 
-needs_transcripts = pytest.mark.skipif(not TRANSCRIPTS.is_dir(), reason=f"the transcripts are not at {TRANSCRIPTS}")
 needs_datasets = pytest.mark.skipif(not DATASETS.is_dir(), reason=f"the datasets are not at {DATASETS}")
 
 _FROM_BATSIM = b'{"dir":"batsim->edc","msg":'
@@ -22,9 +23,12 @@ class Scenario:
     """A real run of Batsim."""
 
     folder: Path
+    shared: bool = False
+    """Whether it is kept beside the repository, and not in it."""
 
     @property
     def name(self) -> str:
+        """Version of the protocol and kind of the run; runs of a kind have the same name wherever they are kept."""
         return f"{self.folder.parent.name}/{self.folder.name}"
 
     @cached_property
@@ -39,6 +43,13 @@ class Scenario:
     @property
     def exit_code(self) -> int:
         return int(str(self.run["exit_code"]))
+
+    @property
+    def diagnostics(self) -> list[str]:
+        """The lines of warning and error that Batsim printed."""
+        lines = self.run["diagnostics"]
+        assert isinstance(lines, list)
+        return [str(line) for line in lines]
 
     @cached_property
     def dialogue(self) -> list[tuple[bytes, bytes]]:
@@ -56,10 +67,18 @@ class Scenario:
 
 
 def scenarios(*versions: str) -> list[Scenario]:
-    """All runs of these versions of the protocol, in order of their names."""
-    return [Scenario(path) for version in versions for path in sorted((TRANSCRIPTS / version).glob("*/"))]
+    """All runs of these versions of the protocol: the repository's in order of their names, then those beside it."""
+    own = [Scenario(path) for version in versions for path in recordings(version)]
+    beside = [path for version in versions for path in sorted((TRANSCRIPTS / version).glob("*/"))]
+    return own + [Scenario(path, shared=True) for path in beside]
+
+
+def scenario(name: str) -> Scenario:
+    """The repository's run of this name, such as ``v4/delays``."""
+    (found,) = (one for one in scenarios(name.partition("/")[0]) if one.name == name and not one.shared)
+    return found
 
 
 def by_name(scenario: Scenario) -> str:
     """The id of a parametrized test."""
-    return scenario.name
+    return f"shared/{scenario.name}" if scenario.shared else scenario.name
