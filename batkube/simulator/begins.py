@@ -1,15 +1,17 @@
-"""SIMULATION_BEGINS: what a decision process is told at first."""
+"""SIMULATION_BEGINS, the first message to a decision process."""
 
 from collections.abc import Mapping
 
 from batkube.batsim.messages import Config, Resource, SimulationBegins, SimulationBeginsData
 from batkube.batsim.platform import Host, Resources
 from batkube.batsim.workload import Workload
-from batkube.simulator.options import Options
+from batkube.simulator.simulator_options import SimulatorOptions
 
 
-def simulation_begins(resources: Resources, workloads: Mapping[str, Workload], options: Options) -> SimulationBegins:
-    """The event, with the content that Batsim gives it."""
+def simulation_begins(
+    resources: Resources, workloads: Mapping[str, Workload], options: SimulatorOptions
+) -> SimulationBegins:
+    """Return the event, with the content that Batsim gives it."""
     count = len(resources.compute)
     config = Config(
         profiles_forwarded_on_submission=options.forward_profiles,
@@ -24,7 +26,7 @@ def simulation_begins(resources: Resources, workloads: Mapping[str, Workload], o
         nb_compute_resources=count,
         nb_storage_resources=len(resources.storage),
         allow_compute_sharing=options.compute_sharing,
-        allow_storage_sharing=True,
+        allow_storage_sharing=options.storage_sharing,
         config=config,
         compute_resources=[_resource(number, host, resources) for number, host in enumerate(resources.compute)],
         storage_resources=[_resource(number, host, resources) for number, host in enumerate(resources.storage, count)],
@@ -43,4 +45,7 @@ def _resource(number: int, host: Host, resources: Resources) -> Resource:
         name=host.name,
         properties={**host.properties, "role": resources.roles[host.name]},
         zone_properties=host.zone_properties,
+        cores=host.cores,
+        speeds=list(host.speeds),
+        pstate=host.pstate,
     )

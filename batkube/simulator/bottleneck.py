@@ -1,150 +1,158 @@
-"""How tasks that use the same hosts and links share them: SimGrid's "fair bottleneck".
+"""The sharing of hosts and links by tasks: SimGrid's "fair bottleneck" (``fair_bottleneck.cpp``).
 
-All tasks speed up together until a resource is exhausted or a task has reached its own limit; those concerned stay at
-the rate they have, the others go on with what is left (``fair_bottleneck.cpp``).
+The rates are found in rounds. Each resource offers each of its users an equal part of what it has left. Each task rises
+by the least that it is offered, and stops rising at its own limit. A resource with nothing left holds its users where
+they are.
+
+The rule is SimGrid's to the letter, even where it does not share ideally. A task with two executors on a host counts as
+two users of it. A task that has stopped rising is still charged, in each later round, what its last step took; so
+others may get less than a fair part. A link that each flow has for itself (FATPIPE) is charged the least step of its
+users, so that together with other limits a flow may get more than its bandwidth.
 """
 
 import math
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Sequence
 
-from batkube.simulator.agenda import Agenda, Entry, Rank
-from batkube.simulator.dates import SECOND, nanoseconds
-from batkube.simulator.parallel_task import Demand
-
-PRECISION = 1e-9
-"""A resource with less than this part of its capacity left is exhausted."""
+PRECISION = 1e-5
+"""SimGrid's ``maxmin/precision``, in flops or bytes per second: a resource with less left has nothing left."""
+MOST_ROUNDS = 10_000
+"""The most rounds: far more than any sum of doubles needs. SimGrid would go on for ever."""
 
 
-class Task:
-    """A task under way. Its rate changes as others start and end."""
+class Shared:
+    """A resource that tasks share: the cores of a host, or a link."""
 
-    __slots__ = ("demand", "done", "entry", "on_end", "progressing", "rate", "since")
+    __slots__ = ("capacity", "fatpipe")
 
-    def __init__(self, demand: Demand, on_end: Callable[[], None]) -> None:
-        self.demand = demand
-        self.on_end = on_end
-        self.done = 0.0
-        """Of the whole, at the date ``since``."""
-        self.rate = 0.0
-        """Of the whole, a second."""
-        self.since = 0
-        self.progressing = False
-        """Whether its latency has passed."""
-        self.entry: Entry | None = None
-
-    def progress(self, now: int) -> float:
-        """How much is done, from 0 to 1."""
-        return min(1.0, self.done + self.rate * ((now - self.since) / SECOND))
+    def __init__(self, capacity: float, *, fatpipe: bool = False) -> None:
+        self.capacity = capacity
+        """Flops or bytes per second."""
+        self.fatpipe = fatpipe
 
 
-class Tasks:
-    """All tasks under way, with the date at which each will end in the agenda."""
+Uses = Sequence[tuple[Shared, float]]
+"""The flops or bytes on each resource. A task with several executors on a host has an entry for each."""
 
-    def __init__(self, agenda: Agenda) -> None:
-        self._agenda = agenda
-        self._users: dict[Hashable, dict[Task, None]] = {}
-        self.unsettled: dict[Task, None] = {}
-        """Tasks whose rate may have to change."""
 
-    def start(self, demand: Demand, now: int, on_end: Callable[[], None]) -> Task:
-        """Start a task; ``on_end`` is called when it ends."""
-        task = Task(demand, on_end)
-        task.since = now
-        if demand.nothing:
-            task.entry = self._agenda.add(now, Rank.TASK, on_end)
-        elif demand.latency > 0:
-            begins = now + nanoseconds(demand.latency)
-            task.entry = self._agenda.add(begins, Rank.TASK, lambda: self._begin(task, begins))
+class _Level:
+    """A resource while the rates are being found."""
+
+    __slots__ = ("capacity", "fatpipe", "left", "offer", "rising", "users")
+
+    def __init__(self, resource: Shared) -> None:
+        self.capacity = resource.capacity
+        self.fatpipe = resource.fatpipe
+        self.left = resource.capacity
+        self.offer = 0.0
+        self.users: list[tuple[int, float]] = []
+        """The users as task and amount, the newest first."""
+        self.rising = 0
+        """The number of users that still rise."""
+
+    def charge(self, steps: Sequence[float]) -> None:
+        """Subtract what this round has used up."""
+        left = self.left
+        if self.fatpipe:
+            least = min(self.offer, min(amount * steps[index] for index, amount in self.users))
+            left -= least
+            if left < PRECISION:
+                left = 0.0
         else:
-            self._begin(task, now)
-        return task
-
-    def stop(self, task: Task) -> None:
-        """End a task, done or not. The others get its share."""
-        if task.entry is not None:
-            task.entry.cancel()
-        if not task.progressing:
-            return
-        task.progressing = False
-        self.unsettled.pop(task, None)
-        for resource in task.demand.uses:
-            users = self._users[resource]
-            del users[task]
-            self.unsettled.update(users)
-
-    def _begin(self, task: Task, now: int) -> None:
-        task.progressing = True
-        task.since = now
-        task.entry = None
-        for resource in task.demand.uses:
-            self._users.setdefault(resource, {})[task] = None
-        self.unsettled[task] = None
-
-    def settle(self, now: int) -> None:
-        """Work out anew the rates of all that the changes at this date concern. To be called before time goes on."""
-        while self.unsettled:
-            first = next(iter(self.unsettled))
-            concerned = self._connected(first)
-            for task, rate in zip(concerned, fair_rates([task.demand for task in concerned]), strict=True):
-                self.unsettled.pop(task, None)
-                self._set_rate(task, rate, now)
-
-    def _connected(self, first: Task) -> list[Task]:
-        """The tasks that ``first`` shares with, directly or through others."""
-        found = {first: None}
-        waiting = [first]
-        while waiting:
-            for resource in waiting.pop().demand.uses:
-                for task in self._users[resource]:
-                    if task not in found:
-                        found[task] = None
-                        waiting.append(task)
-        return list(found)
-
-    def _set_rate(self, task: Task, rate: float, now: int) -> None:
-        if task.entry is not None:
-            if rate == task.rate:
-                return
-            task.entry.cancel()
-        task.done = task.progress(now)
-        task.since = now
-        task.rate = rate
-        remaining = (1.0 - task.done) / rate
-        task.entry = self._agenda.add(now + nanoseconds(remaining), Rank.TASK, task.on_end)
+            for index, amount in self.users:
+                left -= amount * steps[index]
+                if left < PRECISION:
+                    left = 0.0
+        self.left = left
 
 
-def fair_rates(demands: Sequence[Demand]) -> list[float]:
-    """The rate of each task when they share what they use."""
-    if len(demands) == 1:
-        return [demands[0].rate_alone]
-    rates = [0.0] * len(demands)
-    rising = dict.fromkeys(range(len(demands)))
-    left: dict[Hashable, float] = {}
-    users: dict[Hashable, list[int]] = {}
-    for index, demand in enumerate(demands):
-        for resource in demand.uses:
-            left[resource] = demand.capacities[resource]
-            users.setdefault(resource, []).append(index)
-    floor = {resource: capacity * PRECISION for resource, capacity in left.items()}
-    while rising:
-        share = {}
-        for resource, indexes in users.items():
-            count = sum(index in rising for index in indexes)
-            if count:
-                share[resource] = left[resource] / count
+def rate_alone(uses: Uses, limit: float) -> float:
+    """Return the rate of a task that shares with no other."""
+    if len(uses) == 1:
+        resource, amount = uses[0]
+        return min(limit, resource.capacity / amount)
+    load: dict[Shared, float] = {}
+    for resource, amount in uses:
+        load[resource] = load.get(resource, 0.0) + amount
+    return min(limit, min((resource.capacity / amount for resource, amount in load.items()), default=math.inf))
+
+
+def fair_rates(tasks: Sequence[tuple[Uses, float]]) -> list[float]:
+    """Return the rate of each task when they share what they use.
+
+    A task is what it uses (at least one resource, and more than 0 of it) and its own limit. The oldest task comes
+    first, which matters for rounding only. A rate is in parts of the whole task per second.
+    """
+    if len(tasks) == 1:
+        return [rate_alone(*tasks[0])]
+    levels, offers = _levels(tasks)
+    rates = [0.0] * len(tasks)
+    steps = [0.0] * len(tasks)
+    rising = dict.fromkeys(range(len(tasks)))
+    for _ in range(MOST_ROUNDS):
+        if not rising:
+            break
+        levels = [level for level in levels if level.rising]
+        for level in levels:
+            level.offer = level.left if level.fatpipe else level.left / level.rising
         stopped = []
         for index in rising:
-            demand = demands[index]
-            step = min((share[key] / amount for key, amount in demand.uses.items()), default=math.inf)
-            if rates[index] + step >= demand.rate_limit:
-                step = demand.rate_limit - rates[index]
-                stopped.append(index)
+            limit = tasks[index][1]
+            step = min([level.offer / amount for level, amount in offers[index]])
+            if limit - rates[index] < step:
+                step = limit - rates[index]
+            steps[index] = step
             rates[index] += step
-            for key, amount in demand.uses.items():
-                left[key] -= amount * step
-        for resource in share:
-            if left[resource] <= floor[resource]:
-                stopped += users[resource]
-        for index in stopped:
-            rising.pop(index, None)
+            if rates[index] == limit:
+                stopped.append(index)
+        _stop(stopped, rising, offers)
+        for level in levels:
+            level.charge(steps)
+        for level in levels:
+            if level.left <= 0.0:
+                _stop([index for index, _ in level.users], rising, offers)
     return rates
+
+
+def _stop(stopped: Sequence[int], rising: dict[int, None], offers: Sequence[list[tuple[_Level, float]]]) -> None:
+    for index in stopped:
+        if index in rising:
+            del rising[index]
+            for level, _ in offers[index]:
+                level.rising -= 1
+
+
+def _levels(tasks: Sequence[tuple[Uses, float]]) -> tuple[list[_Level], list[list[tuple[_Level, float]]]]:
+    """Return the resources that matter, and for each task the amounts that it takes from them."""
+    users: dict[Shared, int] = {}
+    for uses, _ in tasks:
+        for resource, _ in uses:
+            users[resource] = users.get(resource, 0) + 1
+    levels: dict[Shared, _Level] = {}
+    offers: list[list[tuple[_Level, float]]] = [[] for _ in tasks]
+    for index in range(len(tasks) - 1, -1, -1):
+        # Of the resources that a task does not share, only the tightest can ever hold it back.
+        tightest: tuple[float, Shared | None, float] = (math.inf, None, 0.0)
+        for resource, amount in reversed(tasks[index][0]):
+            if users[resource] == 1:
+                if resource.capacity / amount < tightest[0]:
+                    tightest = (resource.capacity / amount, resource, amount)
+                continue
+            _use(levels, offers, index, resource, amount)
+        if tightest[1] is not None:
+            _use(levels, offers, index, tightest[1], tightest[2])
+    return list(levels.values()), offers
+
+
+def _use(
+    levels: dict[Shared, _Level],
+    offers: list[list[tuple[_Level, float]]],
+    index: int,
+    resource: Shared,
+    amount: float,
+) -> None:
+    level = levels.get(resource)
+    if level is None:
+        level = levels[resource] = _Level(resource)
+    level.users.append((index, amount))
+    level.rising += 1
+    offers[index].append((level, amount))

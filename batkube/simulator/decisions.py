@@ -1,31 +1,39 @@
-"""Decisions carried out, or refused where Batsim aborts.
+"""Decisions: read, and refused where Batsim aborts.
 
-Every refusal is an InvalidDecision that names the event and the reason.
+Batsim looks at a decision twice: when it reads it (``protocol.cpp``), and when its server handles it, some time later
+(``server.cpp``). This module does the same. Every refusal is an InvalidDecision that names the event and the reason.
 """
 
-from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+import re
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 from batkube.batsim import messages as m
 from batkube.batsim.allocation import parse_intervals
-from batkube.batsim.platform import Host, PlatformError
-from batkube.batsim.profiles import ComposedProfile, HomogeneousProfile, ParallelProfile, Profile, parse_profile
-from batkube.simulator.dates import is_later, nanoseconds
-from batkube.simulator.engine import Engine
+from batkube.batsim.errors import ProtocolError
+from batkube.batsim.platform import PlatformError
+from batkube.simulator.control import Handle
 from batkube.simulator.errors import InvalidDecision
-from batkube.simulator.execution import Execution, Placement
 from batkube.simulator.jobs import JobState, SimulatedJob
-from batkube.simulator.parallel_task import Work, storages, work
+from batkube.simulator.placement import Alloc, check_size, read_alloc
 from batkube.simulator.registration import Registration
+
+if TYPE_CHECKING:
+    from batkube.simulator.engine import Engine
+
+Reader = Callable[[Any], Handle | None]
+"""Reads the data of an event. Returns the server's handling, or None if the server is told nothing. Raises
+ValueError."""
 
 
 class Decisions:
-    """Applies the events of replies to the simulated world."""
+    """Reads the events of replies."""
 
-    def __init__(self, engine: Engine) -> None:
+    def __init__(self, engine: "Engine") -> None:
         self._engine = engine
         self.registration = Registration(engine)
-        self._verbs: dict[type, Callable[[Any], None]] = {
+        self._readers: dict[type, Reader] = {
             m.ExecuteJob: self._execute,
             m.RejectJob: self._reject,
             m.KillJob: self._kill,
@@ -34,20 +42,30 @@ class Decisions:
             m.RegisterJob: self._register_job,
             m.Notify: self._notify,
             m.SetJobMetadata: self._set_job_metadata,
-            m.Answer: lambda _: None,
-            m.Query: self._needs_energy,
-            m.SetResourceState: self._needs_energy,
+            m.ToJobMsg: self._to_job,
+            m.Answer: self._answer,
+            m.Query: self._query,
+            m.SetResourceState: self._set_resource_state,
+            m.ChangeJobState: self._change_job_state,
         }
 
-    def apply(self, index: int, event: m.Event) -> None:
-        """Carry out one event, number ``index`` of its reply. Raises InvalidDecision."""
-        verb = self._verbs.get(type(event))
+    def read(self, index: int, event: m.Event, now: float) -> Handle | None:
+        """Return the server's handling of event number ``index`` of a reply with this ``now``; None for nothing.
+
+        Raises InvalidDecision, as the handle does; ProtocolError for a timestamp after ``now``.
+        """
+        if event.timestamp > now:
+            raise ProtocolError(
+                f"bad message: event {index} ({event.type}): timestamp {event.timestamp} is after now {now}"
+            )
+        reader = self._readers.get(type(event))
         try:
-            if verb is None:
+            if reader is None:
                 raise ValueError("is no decision that the embedded simulator knows")
-            verb(event.data)
+            handle = reader(event.data)
         except (ValueError, PlatformError) as error:
-            raise InvalidDecision(f"invalid decision: event {index} ({event.type}): {error}") from None
+            raise _invalid(index, event, error) from None
+        return None if handle is None else partial(_carry_out, handle, index, event)
 
     # Jobs
 
@@ -56,126 +74,134 @@ class Decisions:
         if job is None:
             raise ValueError(f"there is no job {job_id}")
         if job.announced:
-            raise ValueError(f"job {job_id} has completed, and its completion was told")
+            how = "was rejected" if job.state is JobState.REJECTED else "has completed"
+            raise ValueError(f"job {job_id} {how}, and its completion was told")
         return job
 
-    def _execute(self, data: m.ExecuteJobData) -> None:
-        engine = self._engine
+    def _waiting_job(self, job_id: str) -> SimulatedJob:
+        job = self._job(job_id)
+        if job.state is not JobState.SUBMITTED:
+            raise ValueError(f"job {job_id} {_STATES[job.state]}")
+        return job
+
+    def _execute(self, data: m.ExecuteJobData) -> Handle:
         job = self._job(data.job_id)
         _at_most_one_option(data)
-        if job.state is not JobState.SUBMITTED:
-            raise ValueError(f"job {job.id} {_STATES[job.state]}")
         try:
-            hosts = parse_intervals(data.alloc)
-        except ValueError as error:
-            raise ValueError(f"job {job.id}: alloc: {error}") from None
-        if not hosts:
-            raise ValueError(f"job {job.id}: alloc: names no host")
-        try:
-            placement = self._placement(job, hosts, data)
-            execution = Execution(
-                job.profile, job.elements, placement, engine.machinery, lambda code: engine.end_by_itself(job, code)
-            )
-            execution.prepare()
-            engine.hosts.take(job.id, hosts)
+            alloc = read_alloc(job, data, self._engine.hosts, self._engine.profiles)
         except ValueError as error:
             raise ValueError(f"job {job.id}: {error}") from None
-        engine.start(job, hosts, execution)
+        return lambda: self._start(job, alloc)
 
-    def _placement(self, job: SimulatedJob, numbers: tuple[int, ...], data: m.ExecuteJobData) -> Placement:
-        self._engine.hosts.check(numbers)
-        executors = self._executors(job, numbers, data.mapping)
-        mapping = data.storage_mapping or {}
-        given = {name: self._storage(name, mapping) for profile in job.elements.values() for name in storages(profile)}
-        io = self._io(data.additional_io_job) if data.additional_io_job is not None else None
-        return Placement(executors, given, io)
-
-    def _storage(self, name: str, mapping: dict[str, int]) -> Host:
-        """The host that a profile calls so: by the mapping, else the only storage host there is."""
-        hosts = self._engine.hosts
-        if name in mapping:
-            hosts.check((mapping[name],))
-            return hosts.all[mapping[name]].host
-        storage = self._engine.resources.storage
-        if len(storage) != 1:
-            raise ValueError(f"storage_mapping: says nothing of {name!r}, and there are {len(storage)} storage hosts")
-        return storage[0]
-
-    def _io(self, raw: dict[str, Any]) -> tuple[list[Host], Work]:
-        """An additional I/O job: a parallel profile on hosts of its own."""
-        hosts = self._engine.hosts
-        try:
-            numbers = parse_intervals(str(raw.get("alloc")))
-            hosts.check(numbers)
-            profile = parse_profile(str(raw.get("profile_name")), raw.get("profile"))
-            if not isinstance(profile, ParallelProfile | HomogeneousProfile):
-                raise ValueError(f"profile: expected a parallel one, not {profile.type!r}")
-            if isinstance(profile, ParallelProfile) and profile.executors != len(numbers):
-                raise ValueError(f"profile: is made for {profile.executors} hosts, not {len(numbers)}")
-        except ValueError as error:
-            raise ValueError(f"additional_io_job: {error}") from None
-        return [hosts.all[number].host for number in numbers], work(profile, len(numbers))
-
-    def _executors(self, job: SimulatedJob, hosts: Sequence[int], mapping: dict[str, int] | None) -> list[Host]:
-        """The host of each executor."""
-        wanted = job.job.res
-        places = [self._engine.hosts.all[number].host for number in hosts]
-        if mapping is None:
-            if len(hosts) != wanted and not _any_size(job.elements.values()):
-                raise ValueError(f"alloc: expected {wanted} hosts or a mapping, not {len(hosts)}")
-            return places
-        if len(mapping) != wanted:
-            raise ValueError(f"mapping: expected {wanted} executors, not {len(mapping)}")
-        executors = []
-        for executor in range(wanted):
-            position = mapping.get(str(executor))
-            if position is None:
-                raise ValueError(f"mapping: executor {executor} is missing")
-            if not 0 <= position < len(places):
-                raise ValueError(f"mapping: executor {executor}: there is no position {position} in alloc")
-            executors.append(places[position])
-        return executors
-
-    def _reject(self, data: m.RejectJobData) -> None:
-        if data.model_extra:
-            raise ValueError(f"Batsim aborts on other members than job_id: {', '.join(data.model_extra)}")
-        job = self._job(data.job_id)
+    def _start(self, job: SimulatedJob, alloc: Alloc) -> None:
+        engine = self._engine
         if job.state is not JobState.SUBMITTED:
             raise ValueError(f"job {job.id} {_STATES[job.state]}")
-        self._engine.reject(job)
+        try:
+            engine.hosts.check_free(alloc.hosts)
+            check_size(job, alloc)
+            placement = alloc.placement(job, engine.hosts, engine.resources.storage)
+            engine.start(job, alloc.hosts, placement)
+        except ValueError as error:
+            raise ValueError(f"job {job.id}: {error}") from None
 
-    def _kill(self, data: m.KillJobData) -> None:
-        jobs = [self._job(job_id) for job_id in dict.fromkeys(data.job_ids)]
+    def _reject(self, data: m.RejectJobData) -> Handle:
+        if data.model_extra:
+            raise ValueError(f"Batsim aborts on other members than job_id: {', '.join(data.model_extra)}")
+        return lambda: self._engine.server.reject(self._waiting_job(data.job_id))
+
+    def _kill(self, data: m.KillJobData) -> Handle:
+        _no_other_members(data, "job_ids")
+        return lambda: self._kill_all(data.job_ids)
+
+    def _kill_all(self, job_ids: list[str]) -> None:
+        jobs = [self._job(job_id) for job_id in dict.fromkeys(job_ids)]
         for job in jobs:
             if job.state not in (JobState.RUNNING, JobState.COMPLETED):
                 raise ValueError(f"job {job.id} {_STATES[job.state]}")
         self._engine.kill(jobs)
 
-    def _set_job_metadata(self, data: m.SetJobMetadataData) -> None:
-        self._job(data.job_id).metadata = data.metadata
+    def _set_job_metadata(self, data: m.SetJobMetadataData) -> Handle:
+        _no_other_members(data, "job_id and metadata")
 
-    def _needs_energy(self, data: m.QueryData | m.ResourceStateData) -> None:
-        raise ValueError("energy is not simulated (Batsim aborts without its option -E)")
+        def handle() -> None:
+            self._job(data.job_id).metadata = data.metadata
+
+        return handle
+
+    def _to_job(self, data: m.ToJobMsgData) -> Handle:
+        return lambda: self._job(data.job_id).receive(data.msg)
+
+    def _change_job_state(self, data: m.ChangeJobStateData) -> Handle:
+        """Handle CHANGE_JOB_STATE: Batsim 4 then takes a job for running.
+
+        Any other decision on that job makes it abort.
+        """
+        if data.job_state in ("COMPLETED_FAILED", "SUBMITTED"):
+            raise ValueError(f"is no decision: Batsim does not take {data.job_state} (job {data.job_id})")
+        return lambda: self._change_state(data)
+
+    def _change_state(self, data: m.ChangeJobStateData) -> None:
+        job = self._job(data.job_id)
+        if job.state is not JobState.SUBMITTED or data.job_state != "RUNNING":
+            raise ValueError(f"is no decision: Batsim 4 aborts on it (job {data.job_id} to {data.job_state})")
+        job.state = JobState.RUNNING
+
+    # Energy
+
+    def _query(self, data: m.QueryData) -> Handle:
+        _no_other_members(data, "requests")
+        if list(data.requests) != ["consumed_energy"] or data.requests["consumed_energy"]:
+            raise ValueError('requests: expected {"consumed_energy": {}}, as Batsim does')
+        energy = self._engine.books.energy
+        if energy is None:
+            raise ValueError(_NO_ENERGY)
+        return lambda: self._engine.server.consumed_energy(energy.total)
+
+    def _set_resource_state(self, data: m.ResourceStateData) -> Handle:
+        _no_other_members(data, "resources and state")
+        hosts = parse_intervals(data.resources)
+        if not hosts:
+            raise ValueError("resources: names no host")
+        if not _PSTATE.fullmatch(data.state):
+            raise ValueError(f"state: expected the number of a pstate, not {data.state!r}")
+        switching = self._engine.books.switching
+        if switching is None:
+            raise ValueError(_NO_ENERGY)
+        return lambda: switching.set_state(hosts, int(data.state))
+
+    def _answer(self, data: m.AnswerData) -> None:
+        """Do nothing, as Batsim does after a warning."""
+        known = {"estimate_waiting_time"}
+        if unknown := (data.model_extra or {}).keys() - known or data.consumed_energy is not None:
+            raise ValueError(f"unknown answer: {unknown}")
 
     # Time
 
-    def _call_me_later(self, data: m.CallMeLaterData) -> None:
-        date = nanoseconds(data.timestamp)
-        if not is_later(date, self._engine.now):
-            raise ValueError(f"timestamp {data.timestamp} is not in the future")
-        self._engine.call_later(date)
+    def _call_me_later(self, data: m.CallMeLaterData) -> Handle:
+        _no_other_members(data, "timestamp")
+        return lambda: self._call_later(data.timestamp)
+
+    def _call_later(self, timestamp: float) -> None:
+        self._engine.control.check_call(timestamp)
+        self._engine.call_later(timestamp)
 
     # Dynamic jobs
 
-    def _register_profile(self, data: m.RegisterProfileData) -> None:
+    def _register_profile(self, data: m.RegisterProfileData) -> Handle:
         self.registration.profile(data.workload_name, data.profile_name, data.profile)
+        return lambda: None
 
-    def _register_job(self, data: m.RegisterJobData) -> None:
-        self.registration.job(data.job_id, data.job)
+    def _register_job(self, data: m.RegisterJobData) -> Handle:
+        job = self.registration.job(data.job_id, data.job)
+        return lambda: self._engine.server.registered(job, self._engine.options.acknowledge_dynamic_jobs)
 
-    def _notify(self, data: m.NotifyData) -> None:
-        self.registration.notified(data.type)
+    def _notify(self, data: m.NotifyData) -> Handle:
+        return self.registration.notified(data.type)
 
+
+_NO_ENERGY = "energy is not simulated (Batsim aborts without its option -E)"
+_PSTATE = re.compile(r"\d{1,9}", re.ASCII)
 
 _STATES = {
     JobState.NOT_SUBMITTED: "has not been submitted yet",
@@ -186,12 +212,20 @@ _STATES = {
 }
 
 
-def _any_size(elements: Iterable[Profile]) -> bool:
-    """Whether the job may run on any number of hosts: its amounts are totals, which any number may share."""
-    return all(
-        isinstance(element, ComposedProfile) or (isinstance(element, HomogeneousProfile) and element.total)
-        for element in elements
-    )
+def _carry_out(handle: Handle, index: int, event: m.Event) -> None:
+    try:
+        handle()
+    except (ValueError, PlatformError) as error:
+        raise _invalid(index, event, error) from None
+
+
+def _invalid(index: int, event: m.Event, error: Exception) -> InvalidDecision:
+    return InvalidDecision(f"invalid decision: event {index} ({event.type}): {error}")
+
+
+def _no_other_members(data: m.Data, members: str) -> None:
+    if data.model_extra:
+        raise ValueError(f"Batsim aborts on other members than {members}: {', '.join(data.model_extra)}")
 
 
 def _at_most_one_option(data: m.ExecuteJobData) -> None:

@@ -4,66 +4,57 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from batkube.batsim.messages import Message, SimulationEnds
-from batkube.batsim.outputs import JobRecord, Outage
-from batkube.batsim.platform import Platform
-from batkube.batsim.simulator import ProtocolError, SimulatorError
+from batkube.batsim.outputs import JobRecord
+from batkube.batsim.platform import Platform, PlatformError
+from batkube.batsim.simulator import SimulatorError
 from batkube.batsim.workload import Workload
-from batkube.simulator.begins import simulation_begins
-from batkube.simulator.dates import is_later, nanoseconds, seconds
-from batkube.simulator.decisions import Decisions
+from batkube.simulator.books import Books
 from batkube.simulator.engine import Engine
-from batkube.simulator.errors import Deadlock, InvalidDecision
-from batkube.simulator.options import Options
+from batkube.simulator.errors import Deadlock, InvalidDecision, SimulationAborted
 from batkube.simulator.records import job_records
+from batkube.simulator.simulator_options import SimulatorOptions
 
 SHOWN = 5
-"""How many waiting jobs an error names."""
+"""The most waiting jobs that an error names."""
 
 
 class EmbeddedSimulator:
     """A Simulator (see ``batkube.batsim.simulator``) that runs ``workloads`` on ``platform``.
 
-    Dates are exact: with the default control latency of 0 a job submitted at 3 and started at once begins at 3, where
-    Batsim, whose parts talk over the simulated network, has 3.000060. What is given by name is
-    put on top of ``options``.
+    Dates are ideal: a job submitted at 3 and started at once begins at 3, where Batsim, whose parts talk over the
+    simulated network, has 3.000060. With the option ``exact`` they are Batsim's. Arguments given by name are put on top
+    of ``options``.
 
-    Raises PlatformError where the platform has no master or too few hosts, WorkloadError for a job that only Batsim can
-    run, and ExternalEventError for events that cannot be.
+    Raises PlatformError if the platform has no master or too few hosts, WorkloadError for a job that only Batsim can
+    run, and ExternalEventError for impossible events.
     """
 
     def __init__(
         self,
         platform: Platform,
         workloads: Iterable[Workload],
-        options: Options | None = None,
+        options: SimulatorOptions | None = None,
         *,
         compute_sharing: bool = False,
         dynamic_jobs: bool = False,
-        control_latency: float = 0.0,
     ) -> None:
-        options = options or Options()
+        options = options or SimulatorOptions()
         options = replace(
             options,
             compute_sharing=compute_sharing or options.compute_sharing,
             dynamic_jobs=dynamic_jobs or options.dynamic_jobs,
-            control_latency=control_latency or options.control_latency,
         )
         by_name = {workload.name: workload for workload in workloads}
-        self._engine = Engine(platform, list(by_name.values()), options)
-        self._decisions = Decisions(self._engine)
-        self._latency = nanoseconds(options.control_latency)
-        self._next: Message | None = Message(
-            now=0.0, events=[simulation_begins(self._engine.resources, by_name, options)]
-        )
-        self._said = 0.0
-        """The date of the last message."""
+        # To Batsim a workflow is a workload without jobs, which come at run time.
+        by_name |= {flow.name: Workload(flow.name, {}, {}, path=flow.path) for flow in options.workflows}
+        self._engine = Engine(platform, by_name, options)
         self._asked = False
         self._over = False
 
     # The interface Simulator
 
     async def receive(self) -> Message:
-        """The next message. Raises Deadlock when nothing can happen any more, though jobs wait."""
+        """Return the next message. Raises Deadlock if nothing can happen any more, though jobs wait."""
         return self.next_message()
 
     async def send(self, reply: Message) -> None:
@@ -71,36 +62,33 @@ class EmbeddedSimulator:
         self.answer(reply)
 
     async def close(self) -> None:
-        """Nothing to let go of."""
+        """Do nothing: there is nothing to close."""
 
     # The same without asyncio
 
+    @property
+    def over(self) -> bool:
+        """True if the last message was SIMULATION_ENDS."""
+        return self._over
+
     def next_message(self) -> Message:
-        """What ``receive`` returns: it never has to wait."""
+        """Return the next message, as ``receive`` does, which never has to wait."""
         if self._asked:
             raise SimulatorError("the last message has not been answered yet")
         if self._over:
             raise SimulatorError("the simulation is over")
-        message, self._next = self._next or self._run(), None
-        self._said = message.now
+        try:
+            message = self._engine.conversation.next_message()
+        except (ValueError, PlatformError) as error:
+            raise SimulationAborted(f"Batsim would abort: {error}") from None
+        if message is None:
+            raise Deadlock(self._why_stuck())
+        self._over = type(message.events[0]) is SimulationEnds
         self._asked = True
         return message
 
-    def _run(self) -> Message:
-        """Let time go on until there is something to say."""
-        engine = self._engine
-        while not engine.outbox.events:
-            if engine.finished and self._decisions.registration.over:
-                self._over = True
-                return Message(now=seconds(engine.now), events=[SimulationEnds(timestamp=seconds(engine.now))])
-            date = engine.next_date
-            if date is None:
-                raise Deadlock(self._why_stuck())
-            engine.advance(date)
-        return engine.tell()
-
     def answer(self, reply: Message) -> None:
-        """What ``send`` does."""
+        """Carry out the decisions of ``reply``, as ``send`` does."""
         if not self._asked:
             raise SimulatorError("there is no message to answer")
         self._asked = False
@@ -110,28 +98,15 @@ class EmbeddedSimulator:
                     f"invalid decision: {reply.events[0].type} in the answer to SIMULATION_ENDS, which takes none"
                 )
             return
-        self._decisions.registration.begin_reply()
-        for index, event in enumerate(reply.events):
-            if event.timestamp > reply.now:
-                raise ProtocolError(
-                    f"bad message: event {index} ({event.type}): timestamp {event.timestamp} is after now {reply.now}"
-                )
-            # Decisions take effect in their order, each at its date: one dated in the past at once.
-            self._wait_until(event.timestamp)
-            if self._latency:
-                self._engine.advance(self._engine.now + self._latency)
-            self._decisions.apply(index, event)
-        self._wait_until(reply.now)
-
-    def _wait_until(self, timestamp: float) -> None:
-        if timestamp <= self._said:
-            return
-        date = nanoseconds(timestamp)
-        if is_later(date, self._engine.now):
-            self._engine.advance(date)
+        try:
+            self._engine.conversation.answer(reply)
+        except (ValueError, PlatformError) as error:
+            raise SimulationAborted(f"Batsim would abort: {error}") from None
 
     def _why_stuck(self) -> str:
         waiting = self._engine.waiting_jobs()
+        if not waiting and self._engine.server.registration_over():
+            return "nothing can happen any more, and a workflow or a trace waits for what will never come"
         if not waiting:
             return "nothing can happen any more: dynamic jobs are enabled, and registration_finished was never said"
         names = ", ".join(job.id for job in waiting[:SHOWN])
@@ -143,14 +118,14 @@ class EmbeddedSimulator:
     @property
     def records(self) -> list[JobRecord]:
         """The jobs that have ended so far, in order of completion and rejection."""
-        return job_records(self._engine.ended)
+        return job_records(self._engine.server.ended)
+
+    @property
+    def books(self) -> Books:
+        """The records of machines and energy so far."""
+        return self._engine.books
 
     @property
     def nb_machines(self) -> int:
         """The number of hosts that jobs may use, storage included."""
         return len(self._engine.hosts)
-
-    @property
-    def outages(self) -> list[Outage]:
-        """Which hosts were unavailable, and from when to when, as far as they have come back."""
-        return [(host, seconds(begin), seconds(end)) for host, begin, end in self._engine.outages]

@@ -1,246 +1,283 @@
-"""The simulated world: jobs run on hosts, and time jumps from one thing that happens to the next."""
+"""The simulated world: jobs run on hosts, and time jumps from one happening to the next."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import partial
 
 from batkube.batsim.allocation import format_intervals
-from batkube.batsim.external_events import AVAILABLE, UNAVAILABLE, ExternalEvent, check_external_events
-from batkube.batsim.messages import (
-    CompletedState,
-    JobCompleted,
-    JobCompletedData,
-    JobKilled,
-    JobKilledData,
-    JobSubmitted,
-    JobSubmittedData,
-    Message,
-    Notify,
-    NotifyData,
-    RequestedCall,
-)
+from batkube.batsim.external_events import check_external_events
+from batkube.batsim.messages import CompletedState, Message, Progress
 from batkube.batsim.platform import Platform
 from batkube.batsim.routing import Router
+from batkube.batsim.workflow import Workflow
 from batkube.batsim.workload import Workload
-from batkube.simulator import outbox
-from batkube.simulator.agenda import Agenda, Rank
-from batkube.simulator.dates import nanoseconds, seconds
-from batkube.simulator.execution import Execution, Machinery
+from batkube.simulator.begins import simulation_begins
+from batkube.simulator.books import Books
+from batkube.simulator.control import Clock, Control, Conversation
+from batkube.simulator.dates import SECOND, picoseconds
+from batkube.simulator.decisions import Decisions
+from batkube.simulator.event_queue import Action, EventQueue, Rank
+from batkube.simulator.exact import ExactControl
+from batkube.simulator.exact_conversation import ExactConversation
+from batkube.simulator.execution import WALLTIME_REACHED, Execution, Machinery
 from batkube.simulator.hosts import Hosts
+from batkube.simulator.ideal import IdealControl, IdealConversation
+from batkube.simulator.infrastructure import Infrastructure
+from batkube.simulator.job_traces import JobTraces
 from batkube.simulator.jobs import JobState, SimulatedJob
 from batkube.simulator.known_profiles import KnownProfiles
-from batkube.simulator.options import Options
+from batkube.simulator.leaves import KILLED_IN_TASK, nothing
+from batkube.simulator.message_routes import MessageRoutes
 from batkube.simulator.outbox import Outbox
-from batkube.simulator.submission import by_date, simulated_jobs
+from batkube.simulator.placement import Placement
+from batkube.simulator.server import Server
+from batkube.simulator.simulator_options import SimulatorOptions
+from batkube.simulator.submission import Submitter, simulated_jobs
+from batkube.simulator.tasks import Tasks
+from batkube.simulator.watching import Watcher
+from batkube.simulator.workflows import WorkflowSubmitter
 
-WALLTIME_REACHED = -1
-"""The return code of a job beyond its walltime."""
+SHORTEST_WAIT = 1e-5
+"""The shortest sleep of Batsim's waiters, in simulated seconds."""
 
 
 class Engine:
-    """Holds the state of the simulation and changes it. What others must be told goes to the outbox."""
+    """Puts the parts together, and runs jobs on hosts for them."""
 
-    def __init__(self, platform: Platform, workloads: Sequence[Workload], options: Options) -> None:
-        self.now = 0
-        """In nanoseconds."""
+    def __init__(self, platform: Platform, workloads: Mapping[str, Workload], options: SimulatorOptions) -> None:
         self.options = options
-        self.resources = platform.resources(master=options.master, roles=options.roles, limit=options.mmax)
-        self.hosts = Hosts(self.resources, compute_sharing=options.compute_sharing)
-        self.agenda = Agenda()
-        self.outbox = Outbox()
-        self.machinery = Machinery(self.agenda, Router(platform), lambda: self.now)
+        self.clock = Clock()
+        self.resources = platform.resources(
+            master=options.master,
+            roles=options.roles,
+            limit=options.mmax,
+            needs_master=options.needs_master,
+            numeric_order=options.numeric_order,
+        )
+        self.hosts = Hosts(
+            self.resources, compute_sharing=options.compute_sharing, storage_sharing=options.storage_sharing
+        )
         self.jobs: dict[str, SimulatedJob] = {}
-        """All that were ever known, static ones from the beginning, by full id."""
-        self.profiles = KnownProfiles(workloads, reuse=options.profile_reuse)
-        self.ended: list[SimulatedJob] = []
-        """In order of completion and rejection."""
-        self.calls = 0
-        """How many calls are still to come."""
-        self.outages: list[tuple[int, int, int]] = []
-        """Host, and from when to when it was unavailable."""
-        self._down_since: dict[int, int] = {}
+        """All jobs that were ever known, static ones from the beginning, by full id."""
+        self.profiles = KnownProfiles(workloads.values(), reuse=options.profile_reuse and options.dynamic_jobs)
+        self.watchers: list[Watcher] = []
+        """The watchers that are told what happens to jobs, at its true date. Hosts have their own."""
         self._starts = 0
-        self._live = 0
-        self._submissions: list[tuple[int, list[SimulatedJob]]] = []
-        """Static jobs to come, by date, the next ones last."""
-        self._untold: list[SimulatedJob] = []
-        """Completed jobs whose completion was not told yet."""
-        self._external_dates = 0
-        self._plan_submissions(workloads)
-        if options.external_events is not None:
-            self._plan_external_events(options.external_events)
-
-    # Time
-
-    def advance(self, date: int) -> None:
-        """Let everything happen up to ``date`` and at it, and make it the present."""
-        tasks = self.machinery.tasks
-        while True:
-            if tasks.unsettled:
-                tasks.settle(self.now)
-            due = self.agenda.pop_until(date)
-            if due is None:
-                break
-            self.now, action = due
-            action()
-        self.now = max(self.now, date)
+        queue = EventQueue()
+        tasks = Tasks(queue)
+        router = Router(platform)
+        outbox = Outbox(exact=options.exact)
+        self.server = Server(self.clock, outbox, self.hosts, self.profiles, forward_profiles=options.forward_profiles)
+        infrastructure = Infrastructure(router)
+        routes = MessageRoutes(router, infrastructure, self.resources.master)
+        exact = ExactControl(self.clock, queue, tasks, routes) if options.exact else None
+        ideal = IdealControl(
+            self.clock,
+            queue,
+            tasks,
+            cost=routes.decision,
+            delay=picoseconds(options.control_latency),
+        )
+        self.control: Control = exact or ideal
+        traces = JobTraces(workloads.values())
+        self.machinery = Machinery(queue, infrastructure, self.clock, tasks, self.control, self.resources, traces)
+        self.books = Books(platform, self.hosts, self.machinery, self.server, self.watchers, options)
+        self._launch_submitters(workloads.values())
+        decisions = Decisions(self)
+        self.server.registration_over = lambda: decisions.registration.over
+        begins = Message(now=0.0, events=[simulation_begins(self.resources, workloads, options)])
+        self.conversation: Conversation
+        if exact is not None:
+            master = self.resources.master
+            self.conversation = ExactConversation(exact, self.clock, self.server, decisions, master, begins)
+        else:
+            self.conversation = IdealConversation(ideal, self.clock, self.server, decisions, begins)
 
     @property
-    def next_date(self) -> int | None:
-        """When the next thing happens by itself; None when nothing ever will."""
-        self.machinery.tasks.settle(self.now)
-        return self.agenda.next_date
+    def now(self) -> int:
+        """The present in picoseconds."""
+        return self.clock.now
 
     @property
-    def finished(self) -> bool:
-        """Whether all is said and done, dynamic jobs apart."""
-        return not (self._live or self._submissions or self._external_dates or self.calls or self.outbox.events)
+    def seconds(self) -> float:
+        """The present in seconds.
+
+        In exact simulations it is SimGrid's clock, by which a job may take less than a picosecond.
+        """
+        return self.clock.seconds if self.options.exact else self.clock.now / SECOND
 
     def waiting_jobs(self) -> list[SimulatedJob]:
-        """Those submitted that nobody has started or rejected."""
+        """Return the submitted jobs that were neither started nor rejected."""
         return [job for job in self.jobs.values() if job.state is JobState.SUBMITTED]
 
-    def tell(self) -> Message:
-        """All that has happened since the last message. Batsim forgets the jobs whose completion it tells."""
-        for job in self._untold:
-            job.announced = True
-            self.profiles.release(job.workload, job.elements)
-        self._untold.clear()
-        return self.outbox.take(self.now)
+    # Submitters
 
-    # Submission
+    def _launch_submitters(self, workloads: Collection[Workload]) -> None:
+        server, control, master = self.server, self.control, self.resources.master
+        workflows = {workflow.name: workflow for workflow in self.options.workflows}
+        server.ignores_beyond_workflows = self.options.ignore_beyond_last_workflow and bool(workflows)
+        for place, workload in enumerate(workloads):
+            server.job_submitters += 1
+            if workload.name in workflows:
+                self._launch_workflow(workflows[workload.name], place)
+            else:
+                self._launch_jobs(workload, place)
+        events = self.options.external_events
+        if events is not None:
+            check_external_events(sorted(events, key=lambda event: event.timestamp), len(self.hosts))
+            files = dict.fromkeys(event.file for event in events) or {"": None}
+            for file in files:
+                occurrences = ((event.timestamp, event) for event in events if event.file == file)
+                server.event_submitters += 1
+                submitter = Submitter(occurrences, Rank.HOSTS, server.occurred, server.no_more_events)
+                submitter.launch(control, master)
 
-    def _plan_submissions(self, workloads: Iterable[Workload]) -> None:
-        jobs = simulated_jobs(workloads)
+    def _launch_jobs(self, workload: Workload, place: int) -> None:
+        server = self.server
+        jobs = simulated_jobs(workload, as_batsim=self.options.exact)
         for job in jobs:
-            self.jobs[job.id] = job
-            self.profiles.use(job.workload, job.elements)
-        if workloads:
-            # A workload without jobs is submitted at 0.
-            self._submissions.extend(sorted((by_date(jobs) or {0: []}).items(), reverse=True))
-            self._plan_next_submission()
+            self.machinery.traces.check(job)
+        self.jobs.update((job.id, job) for job in jobs)
+        dated = ((job.job.subtime, job) for job in jobs)
+        deliver = partial(server.submitted, place=place)
+        submitter = Submitter(dated, Rank.SUBMISSION, deliver, server.no_more_jobs, before=self.books.submitted)
+        submitter.launch(self.control, self.resources.master)
 
-    def _plan_next_submission(self) -> None:
-        # One at a time, so that the agenda does not hold all that is far ahead.
-        self.agenda.add(self._submissions[-1][0], Rank.SUBMISSION, self._submit_static)
+    def _launch_workflow(self, workflow: Workflow, place: int) -> None:
+        submitter = WorkflowSubmitter(
+            workflow,
+            self.profiles,
+            self.server,
+            self.control,
+            self.clock,
+            self.resources.master,
+            place=place,
+            limit=self.options.workflow_jobs_limit,
+            add=lambda job: self.jobs.update({job.id: job}),
+        )
+        submitter.launch()
 
-    def _submit_static(self) -> None:
-        _, jobs = self._submissions.pop()
-        for job in jobs:
-            self.submit(job, announce=True)
-        if self._submissions:
-            self._plan_next_submission()
-        else:
-            self.notify("no_more_static_job_to_submit")
+    # The life of a job. The callers have checked that each step is allowed.
 
-    def submit(self, job: SimulatedJob, *, announce: bool) -> None:
-        """From now on the job may be started."""
-        job.state = JobState.SUBMITTED
-        self._live += 1
-        if announce:
-            profile = job.profile.raw if self.options.forward_profiles else None
-            data = JobSubmittedData(job_id=job.id, job=job.wire, profile=profile)
-            self.outbox.add(self.now, outbox.SUBMITTED, JobSubmitted(timestamp=seconds(self.now), data=data))
-
-    def notify(self, what: str, category: int = outbox.NOTICE, resources: str | None = None) -> None:
-        data = NotifyData(type=what, resources=resources)
-        self.outbox.add(self.now, category, Notify(timestamp=seconds(self.now), data=data))
-
-    # The life of a job. Callers have checked that it may be done.
-
-    def start(self, job: SimulatedJob, hosts: tuple[int, ...], execution: Execution) -> None:
-        """The job runs from now on; its hosts are taken already."""
+    def start(self, job: SimulatedJob, hosts: tuple[int, ...], placement: Placement) -> Execution:
+        """Make the actor that runs a job on its hosts; the job is RUNNING from now on."""
+        execution = Execution(
+            job,
+            placement,
+            self.machinery,
+            on_end=partial(self._end, job),
+            on_message=partial(self.server.from_job, job),
+            profiles=self.profiles.of(job.workload),
+        )
+        execution.prepare()
         job.state = JobState.RUNNING
         job.hosts = hosts
         job.allocation = format_intervals(hosts)
-        job.start = self.now
+        self.control.spawn(lambda: self._begin(job, execution))
+        return execution
+
+    def _begin(self, job: SimulatedJob, execution: Execution) -> None:
+        job.start = self.seconds
         job.place = self._starts
         self._starts += 1
         job.execution = execution
-        if job.job.walltime is not None:
-            walltime = nanoseconds(job.job.walltime)
-            if not execution.certainly_shorter(walltime):
-                job.walltime = self.agenda.add(self.now + walltime, Rank.WALLTIME, lambda: self._walltime(job))
+        self.books.read(job.hosts, lambda: self._go(job, execution))
+
+    def _go(self, job: SimulatedJob, execution: Execution) -> None:
+        self.hosts.take(job.id, job.hosts)
+        for watcher in self.watchers:
+            watcher.job_started(job)
         execution.start()
 
-    def end_by_itself(self, job: SimulatedJob, code: int) -> None:
-        self._complete(job, "COMPLETED_FAILED" if code else "COMPLETED_SUCCESSFULLY", code)
+    def _end(self, job: SimulatedJob, code: int) -> None:
+        """End the job's actor: the job has ended by itself, at its walltime, or its task was cancelled."""
+        execution = job.execution
+        assert execution is not None
+        if code == KILLED_IN_TASK:
+            # The killer tells the server.
+            self._leave(job, "COMPLETED_KILLED", code, execution.close)
+            return
+        state: CompletedState = "COMPLETED_SUCCESSFULLY"
+        if code == WALLTIME_REACHED:
+            state = "COMPLETED_WALLTIME_REACHED"
+        elif code:
+            state = "COMPLETED_FAILED"
 
-    def _walltime(self, job: SimulatedJob) -> None:
-        assert job.execution is not None
-        job.execution.stop()
-        self._complete(job, "COMPLETED_WALLTIME_REACHED", WALLTIME_REACHED)
+        def tell() -> None:
+            self.control.send(
+                execution.placement.host,
+                partial(self.server.completed, job),
+                execution.close,
+                call_back=job.on_completed,
+            )
 
-    def _complete(self, job: SimulatedJob, state: CompletedState, code: int) -> None:
-        self.hosts.release(job.id, job.hosts)
-        if job.walltime is not None:
-            job.walltime.cancel()
-            job.walltime = None
+        self._leave(job, state, code, tell)
+
+    def _leave(self, job: SimulatedJob, state: CompletedState, code: int, then: Action) -> None:
         job.execution = None
         job.state = JobState.COMPLETED
-        job.finish = self.now
-        self._live -= 1
-        data = JobCompletedData(job_id=job.id, job_state=state, return_code=code, alloc=job.allocation)
         job.final_state = state
-        self.ended.append(job)
-        self._untold.append(job)
-        self.outbox.add(self.now, outbox.COMPLETED, JobCompleted(timestamp=seconds(self.now), data=data), job.place)
+        job.return_code = code
+        job.finish = self.seconds
+        self.hosts.release(job.id, job.hosts)
+        self.books.read(job.hosts, lambda: self._left(job, then))
+
+    def _left(self, job: SimulatedJob, then: Action) -> None:
+        for watcher in self.watchers:
+            watcher.job_ended(job)
+        then()
 
     def kill(self, jobs: Sequence[SimulatedJob]) -> None:
-        """Stop those that run. Nothing is told when all of them are being killed already, as in Batsim."""
+        """Make the actor that stops the running jobs. If all are being killed already nothing is told, as in Batsim."""
         asked = [job for job in jobs if not job.kill_asked]
-        if not asked:
-            return
-        progress = {}
         for job in asked:
             job.kill_asked = True
+        if asked:
+            self.server.killers += 1
+            self.control.spawn(lambda: self._kill(asked, {}))
+
+    def _kill(self, jobs: Sequence[SimulatedJob], progress: dict[str, Progress], done: int = 0) -> None:
+        """Stop the jobs after the first ``done``, one after the other (``killer_process``)."""
+        for index, job in enumerate(jobs[done:], done):
+            if job.state is JobState.RUNNING:
+                if job.execution is None:
+                    raise ValueError(f"job {job.id} is killed, and was only said to run (CHANGE_JOB_STATE)")
+                # SimGrid is asked how far a task is.
+                ask = iter([nothing] if job.execution.in_task else [])
+                go_on = partial(self._kill, jobs, progress, index + 1)
+                self.control.in_turn(ask, partial(self._stop, job, progress, job.execution.progress(), go_on))
+                return
+        self.control.send(self.resources.master, partial(self.server.killed, jobs, progress))
+
+    def _stop(self, job: SimulatedJob, progress: dict[str, Progress], asked: Progress, then: Action) -> None:
+        """Cancel the job's task, so that its actor ends the job; or kill the actor."""
+        execution = job.execution
+        progress[job.id] = asked
+        if execution is None:
+            # The job has ended while its task was asked.
+            then()
+            return
+        in_task = execution.in_task
+        code: list[int] = []
+
+        def stop() -> None:
             if job.execution is not None:
-                progress[job.id] = job.execution.progress()
-                self._complete(job, "COMPLETED_KILLED", job.execution.stop())
-        data = JobKilledData(job_ids=[job.id for job in asked], job_progress=progress)
-        self.outbox.add(self.now, outbox.KILLED, JobKilled(timestamp=seconds(self.now), data=data))
-
-    def reject(self, job: SimulatedJob) -> None:
-        """The job will never run."""
-        job.state = JobState.REJECTED
-        self.profiles.release(job.workload, job.elements)
-        self._live -= 1
-        self.ended.append(job)
-
-    # Calls and external events
-
-    def call_later(self, date: int) -> None:
-        """REQUESTED_CALL at ``date``."""
-        self.calls += 1
-        self.agenda.add(date, Rank.CALL, self._call)
-
-    def _call(self) -> None:
-        self.calls -= 1
-        self.outbox.add(self.now, outbox.CALL, RequestedCall(timestamp=seconds(self.now)))
-
-    def _plan_external_events(self, events: Sequence[ExternalEvent]) -> None:
-        check_external_events(events, len(self.hosts))
-        self._external_dates = len(events) or 1
-        for event in events:
-            date = nanoseconds(event.timestamp)
-            self.agenda.add(date, Rank.HOSTS, partial(self._external, event))
-        if not events:
-            self.agenda.add(0, Rank.HOSTS, self._external_done)
-
-    def _external(self, event: ExternalEvent) -> None:
-        if event.type in (UNAVAILABLE, AVAILABLE):
-            self.hosts.set_available(event.hosts, event.type == AVAILABLE)
-            for host in event.hosts:
-                if event.type == UNAVAILABLE:
-                    self._down_since[host] = self.now
+                progress[job.id] = execution.progress()
+                if in_task:
+                    execution.cancel()
                 else:
-                    self.outages.append((host, self._down_since.pop(host), self.now))
-            self.notify(f"event_{event.type}", outbox.HOSTS, format_intervals(event.hosts))
-        else:
-            data = NotifyData.model_validate(event.raw)
-            self.outbox.add(self.now, outbox.HOSTS, Notify(timestamp=seconds(self.now), data=data))
-        self._external_done()
+                    code.append(execution.stop())
 
-    def _external_done(self) -> None:
-        self._external_dates -= 1
-        if not self._external_dates:
-            self.notify("no_more_external_event_to_occur")
+        def go_on() -> None:
+            if code:
+                self._leave(job, "COMPLETED_KILLED", code[0], then)
+            else:
+                then()
+
+        self.control.in_turn(iter([stop]), go_on)
+
+    def call_later(self, timestamp: float) -> None:
+        """Make the actor that sends REQUESTED_CALL at a date."""
+        self.server.waiters += 1
+        wait = max(self.control.time(timestamp) - self.control.now(), self.control.time(SHORTEST_WAIT))
+        called = partial(self.control.send, self.resources.master, self.server.called)
+        self.control.spawn(lambda: self.control.wait(wait, Rank.CALL, called))

@@ -1,4 +1,4 @@
-"""How an embedded simulation ends before its time."""
+"""The errors that end an embedded simulation before its time."""
 
 from batkube.batsim.errors import SimulatorError
 
@@ -8,4 +8,11 @@ class InvalidDecision(SimulatorError):
 
 
 class Deadlock(SimulatorError):
-    """Nothing can happen any more, but jobs wait. Batsim prints ``Deadlock detected`` and just ends."""
+    """A simulation in which nothing can happen any more, though jobs wait.
+
+    Batsim prints ``Deadlock detected`` and ends.
+    """
+
+
+class SimulationAborted(SimulatorError):
+    """An event in the simulated world on which Batsim aborts, though no decision is wrong."""

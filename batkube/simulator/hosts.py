@@ -1,8 +1,24 @@
-"""The hosts as jobs see them: up or down, and who is on them."""
+"""The hosts as jobs see them: their states, and the jobs on them."""
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from enum import Enum
 
 from batkube.batsim.platform import Host, Resources
+
+
+class HostState(Enum):
+    """Batsim's states of a machine, by their names."""
+
+    SLEEPING = "sleeping"
+    IDLE = "idle"
+    COMPUTING = "computing"
+    SWITCHING_ON = "switching_on"
+    SWITCHING_OFF = "switching_off"
+    UNAVAILABLE = "unavailable"
+
+    # Each member exists once, so that its name need not be hashed, which Enum does in Python.
+    __hash__ = object.__hash__
 
 
 @dataclass(slots=True, eq=False)
@@ -10,16 +26,20 @@ class SimulatedHost:
     """A host that takes jobs."""
 
     number: int
-    """Batsim's."""
+    """Batsim's number of the host."""
     host: Host
     storage: bool
-    available: bool = True
+    state: HostState = HostState.IDLE
     jobs: dict[str, None] = field(default_factory=dict)
-    """Ids of the jobs on it, in the order in which they came."""
+    """The ids of the jobs on it, in the order in which they came."""
+
+
+StateChanged = Callable[[SimulatedHost, HostState], None]
+"""A function that is told of a host and its former state."""
 
 
 class Hosts:
-    """All numbered hosts. Raises ValueErrors that say why a host cannot be had."""
+    """All numbered hosts. Raises ValueErrors that say why a host cannot be used."""
 
     def __init__(self, resources: Resources, *, compute_sharing: bool, storage_sharing: bool = True) -> None:
         self.all = [
@@ -27,33 +47,59 @@ class Hosts:
             for number, host in enumerate(resources.numbered)
         ]
         self._shared = {False: compute_sharing, True: storage_sharing}
+        self.watchers: list[StateChanged] = []
 
     def __len__(self) -> int:
         return len(self.all)
 
-    def check(self, numbers: tuple[int, ...]) -> None:
-        """Refuse hosts that are not there."""
-        if numbers and numbers[-1] >= len(self.all):
-            raise ValueError(f"there is no host {numbers[-1]}: hosts are numbered 0 to {len(self.all) - 1}")
+    def check(self, numbers: Sequence[int]) -> None:
+        """Refuse hosts that do not exist. ``numbers`` ascend."""
+        for number in (numbers[-1], numbers[0]) if numbers else ():
+            if not 0 <= number < len(self.all):
+                raise ValueError(f"there is no host {number}: hosts are numbered 0 to {len(self.all) - 1}")
 
-    def take(self, job_id: str, numbers: tuple[int, ...]) -> None:
-        """Put a job on hosts."""
+    def check_free(self, numbers: tuple[int, ...]) -> None:
+        """Refuse hosts that cannot take a job now."""
         self.check(numbers)
         for number in numbers:
             host = self.all[number]
-            if not host.available:
-                raise ValueError(f"host {number} ({host.host.name}) is unavailable")
             if host.jobs and not self._shared[host.storage]:
                 raise ValueError(f"host {number} ({host.host.name}) is busy with {next(iter(host.jobs))}")
         for number in numbers:
-            self.all[number].jobs[job_id] = None
+            host = self.all[number]
+            if host.state not in (HostState.IDLE, HostState.COMPUTING):
+                raise ValueError(f"host {number} ({host.host.name}) is {host.state.value}")
+
+    def take(self, job_id: str, numbers: tuple[int, ...]) -> None:
+        """Let a job begin on these hosts."""
+        for number in numbers:
+            host = self.all[number]
+            self.set_state(host, HostState.COMPUTING)
+            host.jobs[job_id] = None
 
     def release(self, job_id: str, numbers: tuple[int, ...]) -> None:
-        """Take a job off its hosts."""
+        """Take a job that has ended off these hosts."""
         for number in numbers:
-            del self.all[number].jobs[job_id]
+            host = self.all[number]
+            del host.jobs[job_id]
+            if not host.jobs and host.state is not HostState.UNAVAILABLE:
+                self.set_state(host, HostState.IDLE)
 
     def set_available(self, numbers: tuple[int, ...], available: bool) -> None:
-        """Hosts go or come; jobs on them run on."""
+        """Make hosts unavailable or available; jobs on them run on."""
+        self.check(numbers)
         for number in numbers:
-            self.all[number].available = available
+            host = self.all[number]
+            if (host.state is HostState.UNAVAILABLE) is not available:
+                wanted = "available" if available else "unavailable"
+                raise ValueError(f"host {number} ({host.host.name}) was to become {wanted}, and is {host.state.value}")
+            if available:
+                self.set_state(host, HostState.COMPUTING if host.jobs else HostState.IDLE)
+            else:
+                self.set_state(host, HostState.UNAVAILABLE)
+
+    def set_state(self, host: SimulatedHost, state: HostState) -> None:
+        """Set a host's state, also to the one it has: Batsim counts time up to the last setting."""
+        before, host.state = host.state, state
+        for watcher in self.watchers:
+            watcher(host, before)

@@ -1,6 +1,8 @@
 """Jobs as the simulator knows them."""
 
-from dataclasses import dataclass
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from enum import Enum, auto
 from typing import TYPE_CHECKING, Any
 
@@ -9,12 +11,11 @@ from batkube.batsim.profiles import Profile
 from batkube.batsim.workload import Job
 
 if TYPE_CHECKING:
-    from batkube.simulator.agenda import Entry
     from batkube.simulator.execution import Execution
 
 
 class JobState(Enum):
-    """Where a job stands. It only moves forward."""
+    """The state of a job. It only moves forward."""
 
     NOT_SUBMITTED = auto()
     SUBMITTED = auto()
@@ -25,7 +26,7 @@ class JobState(Enum):
 
 @dataclass(slots=True, eq=False)
 class SimulatedJob:
-    """A job from its submission to its end. Dates are nanoseconds."""
+    """A job from its submission to its end. Dates are picoseconds."""
 
     id: str
     """``WORKLOAD!NAME``."""
@@ -39,18 +40,32 @@ class SimulatedJob:
     hosts: tuple[int, ...] = ()
     allocation: str = ""
     """The interval set of its hosts."""
-    start: int = 0
-    finish: int = 0
+    start: float = 0.0
+    finish: float = 0.0
     place: int = 0
-    """Counts the starts: completions at one date are told in this order."""
+    """The job's number in order of the starts, in which completions at one date are told."""
     final_state: CompletedState | None = None
+    return_code: int = -1
+    """Batsim's return code, also for a job that is killed before it has one."""
     execution: "Execution | None" = None
-    walltime: "Entry | None" = None
+    inbox: "deque[str] | None" = None
+    """The unread messages of the decision process to it (TO_JOB_MSG); None if there never was one."""
     kill_asked: bool = False
     announced: bool = False
-    """Its completion has been told: Batsim forgets such a job."""
+    """True if its end is handled for the decision process: Batsim has forgotten the job."""
     metadata: str = ""
+    consumed_energy: float | None = None
+    """The joules of its hosts over its life; None if energy is not simulated."""
+    on_completed: "Callable[[], None] | None" = None
+    """The next step of its submitter, after the server has called it back."""
 
-    @property
-    def profile(self) -> Profile:
-        return self.elements[self.job.profile]
+    profile: Profile = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.profile = self.elements[self.job.profile]
+
+    def receive(self, text: str) -> None:
+        """Take a message of TO_JOB_MSG."""
+        if self.inbox is None:
+            self.inbox = deque()
+        self.inbox.append(text)

@@ -3,12 +3,11 @@
 from collections.abc import Iterable
 
 from batkube.batsim.outputs import REJECTED, JobRecord
-from batkube.simulator.dates import seconds
 from batkube.simulator.jobs import JobState, SimulatedJob
 
 
 def job_records(jobs: Iterable[SimulatedJob]) -> list[JobRecord]:
-    """One record a job, in the order given."""
+    """Return one record for each job, in the order given."""
     return [_record(job) for job in jobs]
 
 
@@ -23,8 +22,9 @@ def _record(job: SimulatedJob) -> JobRecord:
         requested_time=job.job.walltime,
         success=job.final_state == "COMPLETED_SUCCESSFULLY",
         final_state=job.final_state or REJECTED,
-        starting_time=seconds(job.start) if ran else None,
-        finish_time=seconds(job.finish) if ran else None,
+        starting_time=job.start if ran else None,
+        finish_time=job.finish if ran else None,
         allocated_resources=job.allocation,
+        consumed_energy=job.consumed_energy,
         metadata=job.metadata,
     )

@@ -8,7 +8,7 @@ from batkube.batsim.platform import Platform
 from batkube.batsim.topology import Host, Zone
 from batkube.batsim.workload import Workload, parse_workload
 from batkube.simulator.embedded import EmbeddedSimulator
-from batkube.simulator.options import Options
+from batkube.simulator.simulator_options import SimulatorOptions
 
 
 def platform(hosts: int = 4, *, cores: int = 1, speed: float = 1e9) -> Platform:
@@ -38,7 +38,7 @@ class Game:
     """A simulation in which a test decides by hand. The beginning is answered already."""
 
     def __init__(self, *workloads: Workload, on: Platform | None = None, **options: Any) -> None:
-        self.simulator = EmbeddedSimulator(on or platform(), workloads, Options(**options))
+        self.simulator = EmbeddedSimulator(on or platform(), workloads, SimulatorOptions(**options))
         self.now = 0.0
         self.next()
 

@@ -11,11 +11,12 @@ simulator, which tells sooner, would refuse it as Batsim does.
 """
 
 import csv
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from batkube.batsim import messages as m
 from batkube.batsim.codec import decode
+from batkube.batsim.control_latency import control_latency as message_latency
 from batkube.batsim.platform import read_platform
 from batkube.batsim.routing import Router
 from batkube.simulator.embedded import EmbeddedSimulator
@@ -50,7 +51,7 @@ def inputs(scenario: Scenario) -> Inputs:
     """What the run was given, by its command line."""
     folder = scenario.folder
     arguments = [str(folder / word) if (folder / word).is_file() else word for word in scenario.command[1:]]
-    return read_inputs(parse_arguments([word for word in arguments if word != "-E"]))
+    return read_inputs(parse_arguments(arguments))
 
 
 def control_latency(scenario: Scenario) -> float:
@@ -58,8 +59,8 @@ def control_latency(scenario: Scenario) -> float:
     read = read_platform(next(scenario.folder.glob("*.xml")))
     command = scenario.command
     master = read.resources(master=command[command.index("-m") + 1]) if "-m" in command else read.resources()
-    links = Router(read).route(master.master.name, master.master.name)
-    return sum(link.latency for link in links) + (1 / min(link.bandwidth for link in links) if links else 0.0)
+    assert master.master is not None
+    return message_latency(Router(read), master.master.name, master.master.name)
 
 
 class Replay:
@@ -82,7 +83,7 @@ class Replay:
         self._began = True
         if self._decisions and self._decisions[0].date not in (self._asked, message.now):
             self._asked = self._decisions[0].date
-            # Decisions take effect one control latency after the other, this one too: a call must be later than that.
+            # Batsim takes decisions one control latency after the other, this one too: a call must be later than that.
             soonest = message.now + (len(said) + 1) * self._latency + SAME
             call = m.CallMeLaterData(timestamp=max(self._asked, soonest))
             said.append(m.CallMeLater(timestamp=message.now, data=call))
@@ -113,11 +114,11 @@ class Played:
     """All that the simulator said."""
 
 
-def replay(scenario: Scenario, *, latency: float = 0.0) -> Played:
-    """Play a run again, to its end. ``latency`` is the control latency. Raises the simulator's errors."""
+def replay(scenario: Scenario) -> Played:
+    """Play a run again, to its end, with ideal dates. Raises the simulator's errors."""
     given = inputs(scenario)
-    simulator = EmbeddedSimulator(given.platform, given.workloads, replace(given.options, control_latency=latency))
-    player = Replay(recorded(scenario), latency)
+    simulator = EmbeddedSimulator(given.platform, given.workloads, given.options)
+    player = Replay(recorded(scenario), control_latency(scenario))
     played = Played(simulator, [])
     over = False
     while not over:

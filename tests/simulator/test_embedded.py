@@ -195,7 +195,7 @@ def test_jobs_run_on_through_an_outage_and_none_starts_in_it() -> None:
     game.then(game.execute("a", "0"))
     assert game.then() == [(6.0, "event_machine_available 0-1"), (6.0, "no_more_external_event_to_occur")]
     assert game.then(game.execute("b", "1")) == [(10.0, "successfully w0!a 0 on 0")]
-    assert game.simulator.outages == [(0, 4.0, 6.0), (1, 4.0, 6.0)]
+    assert game.simulator.books.totals.times["unavailable"] == 4.0
 
 
 @pytest.mark.parametrize(
@@ -324,7 +324,7 @@ def test_a_reply_may_not_be_older_than_its_decisions() -> None:
     game = Game(workload(job("a")))
     game.then()
     with pytest.raises(ProtocolError, match=r"event 0 \(EXECUTE_JOB\): timestamp 2.0 is after now 1.0"):
-        game.say(game.execute("a", "0", at=2), now=1)
+        game.say(game.execute("a", "0", at=2), now=1.0)
 
 
 async def test_the_interface_of_simulators() -> None:
@@ -337,13 +337,10 @@ async def test_the_interface_of_simulators() -> None:
     await simulator.close()
 
 
-@pytest.mark.parametrize("kind", ["smpi", "usage_trace", "send", "recv"])
-def test_what_cannot_be_simulated_is_refused_at_load_with_job_and_profile(kind: str) -> None:
-    profiles = {"x": {"type": kind}, "s": {"type": "composed", "seq": ["d10", "x"]}}
-    with pytest.raises(
-        WorkloadError, match=f"/w0.json: job 'b': profile 'x': type: the embedded simulator has no {kind}"
-    ):
-        Game(workload(job("a"), job("b", profile="s"), **profiles))
+def test_a_trace_that_is_not_there_is_refused_at_load_with_its_profile() -> None:
+    profiles = {"x": {"type": "smpi", "trace": "no/traces.txt"}}
+    with pytest.raises(WorkloadError, match=r"profile 'x': trace: there is no file .*traces.txt"):
+        Game(workload(job("a", profile="x"), **profiles))
 
 
 def test_a_platform_without_master_is_refused() -> None:

@@ -13,7 +13,7 @@ from batkube.batsim.allocation import format_intervals, parse_intervals
 from batkube.batsim.codec import encode_as_batsim
 from batkube.batsim.workload import Workload
 from batkube.simulator.embedded import EmbeddedSimulator
-from batkube.simulator.options import Options
+from batkube.simulator.simulator_options import SimulatorOptions
 from tests.simulator.cluster import job, platform, workload
 
 HOSTS = 4
@@ -93,7 +93,7 @@ class Chance:
 
 def play(load: Workload, seed: int, sharing: bool) -> tuple[list[m.Message], EmbeddedSimulator]:
     """A whole simulation: all messages of the simulator."""
-    simulator = EmbeddedSimulator(platform(HOSTS), [load], Options(compute_sharing=sharing))
+    simulator = EmbeddedSimulator(platform(HOSTS), [load], SimulatorOptions(compute_sharing=sharing))
     player = Chance(seed, sharing)
     said = []
     while True:

@@ -135,3 +135,10 @@ async def test_what_a_decision_process_is_told_first_is_batsims_spelling(tmp_pat
     assert begins.data.config.sched_config == "fast"
     assert begins.data.workloads == {"w0": str(workload.absolute())}
     assert [(resource.id, resource.name) for resource in begins.data.compute_resources] == [(0, "a"), (1, "b")]
+
+
+def test_batsim_without_a_decision_process_is_refused_by_name(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        parse_arguments(["-p", "p.xml", "--no-sched"])
+    assert ended.value.code == 2
+    assert "--no-sched: jobs that Batsim starts by itself are not simulated" in capsys.readouterr().err
