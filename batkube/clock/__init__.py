@@ -1,4 +1,4 @@
-"""Time for real processes: knowing when a scheduler has come to rest.
+"""Time for real processes: the simulated clock, and the means to know that a scheduler has come to rest.
 
-Uses nothing else of batkube; Linux only where it looks into processes.
+Imports nothing else of batkube. Linux only where it looks into processes.
 """

@@ -1,17 +1,17 @@
-"""As much of the ELF format as is needed: whether a program is Go's, and what symbols an image offers."""
+"""The parts of the ELF format that are needed here: Go's mark on its programs, and the symbols of an image."""
 
 import mmap
 import struct
 from pathlib import Path
 
 _BUILD_INFO = b"\xff Go buildinf:"
-"""At the start of the section .go.buildinfo that every Go program has since 1.13 (debug/buildinfo)."""
+"""The bytes at the start of the section .go.buildinfo, which every Go program has since 1.13 (debug/buildinfo)."""
 _DT_STRTAB, _DT_SYMTAB = 5, 6
 _PT_DYNAMIC = 2
 
 
 def is_go_program(path: Path) -> bool:
-    """Whether the file is a 64-bit ELF program that Go has built. False also for scripts and what cannot be read."""
+    """Tell whether the file is a 64-bit ELF program that Go has built; False also for scripts and unreadable files."""
     try:
         with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
             return data[:5] == b"\x7fELF\x02" and data.find(_BUILD_INFO) >= 0
@@ -20,7 +20,7 @@ def is_go_program(path: Path) -> bool:
 
 
 def dynamic_symbols(image: bytes) -> dict[str, int]:
-    """Offsets of the symbols of a shared object whose addresses are offsets into ``image``, as a vDSO's are."""
+    """Return the offsets of the symbols of a shared object whose addresses are offsets into ``image``, as in a vDSO."""
     (headers,) = struct.unpack_from("<Q", image, 32)
     (count,) = struct.unpack_from("<H", image, 56)
     tables: dict[int, int] = {}

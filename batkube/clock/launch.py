@@ -5,18 +5,22 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import IO, Literal
 
-from batkube.clock import vdso
+from batkube.clock import randomness, vdso
 from batkube.clock.elf import is_go_program
 from batkube.clock.process import Process
 from batkube.clock.ptrace import HeldProcess, TraceError, let_parent_trace
 from batkube.clock.simulated import SimulatedClock
+from batkube.clock.steady import steady
 from batkube.clock.tree import Helper, missing
 
 Mode = Literal["auto", "once", "tree", "real"]
-"""``once``: the program is given the clock at its start and then left alone, which is enough for Go programs.
-``tree``: it and all it starts are given the clock, and a helper takes over their waits, which fits all programs.
-``real``: it keeps the real clock.
-``auto``: once for Go programs, tree for others where there is a helper, else real."""
+"""The ways to start a program.
+
+``once``: the program is given the clock at its start and then left alone, which is enough for Go programs. ``tree``:
+the program and all it starts are given the clock, and a helper takes over their waits, which fits all programs.
+``real``: the program keeps the real clock. ``auto``: once for Go programs, tree for others if there is a helper, else
+real.
+"""
 
 
 Environment = Mapping[str, str] | None
@@ -35,10 +39,12 @@ async def launch(
     cwd: Path | None = None,
     clock: SimulatedClock | None = None,
     mode: Mode = "auto",
+    seed: int | None = 0,
 ) -> Process:
-    """Run a program, on ``clock`` if it is given; its output should go to a file, for a full pipe would stop it.
+    """Run a program, on ``clock`` if it is given. Its output should go to a file: a full pipe would stop it.
 
-    ``env`` is its whole environment, by default ours. Raises LaunchError.
+    ``env`` is its whole environment, by default ours. On ``clock``, the random bytes that it is given follow from
+    ``seed``, and the kernel's other choices are made ``steady``; with None both stay as they are. Raises LaunchError.
     """
     if shutil.which(argv[0]) is None:
         raise LaunchError(f"cannot start {argv[0]}: no such program")
@@ -50,31 +56,43 @@ async def launch(
         if clock is None or chosen == "real":
             return Process(argv, env=env, stdout=stdout, cwd=cwd)
         if chosen == "tree":
-            return _in_tree(argv, env, stdout, cwd, clock)
-        return _once(argv, env, stdout, cwd, clock)
+            return _in_tree(argv, env, stdout, cwd, clock, seed)
+        return _once(argv, env, stdout, cwd, clock, seed)
     except TraceError as error:
         raise LaunchError(f"cannot give {argv[0]} the simulated clock: {error.strerror or error}") from None
     except OSError as error:
         raise LaunchError(f"cannot start {argv[0]}: {error.strerror or error}") from None
 
 
-def _once(argv: Sequence[str], env: Environment, stdout: Output, cwd: Path | None, clock: SimulatedClock) -> Process:
-    process = Process(argv, env=env, stdout=stdout, cwd=cwd, before_exec=let_parent_trace)
+def _once(
+    argv: Sequence[str], env: Environment, stdout: Output, cwd: Path | None, clock: SimulatedClock, seed: int | None
+) -> Process:
+    def prepare() -> None:
+        if seed is not None:
+            steady()
+        let_parent_trace()
+
+    process = Process(argv, env=env, stdout=stdout, cwd=cwd, before_exec=prepare)
     try:
         with HeldProcess(process.pid) as held:
             vdso.install(held, clock.page.path)
+            if seed is not None:
+                randomness.install(held, seed)
     except BaseException:
         process.kill()
         raise
     return process
 
 
-def _in_tree(argv: Sequence[str], env: Environment, stdout: Output, cwd: Path | None, clock: SimulatedClock) -> Process:
+def _in_tree(
+    argv: Sequence[str], env: Environment, stdout: Output, cwd: Path | None, clock: SimulatedClock, seed: int | None
+) -> Process:
     helper = Helper()
     process = None
     try:
-        command = helper.command(clock.page.path, list(argv))
-        process = Process(command, env=env, stdout=stdout, cwd=cwd, pass_fds=helper.descriptors)
+        command = helper.command(clock.page.path, list(argv), seed)
+        prepare = steady if seed is not None else None
+        process = Process(command, env=env, stdout=stdout, cwd=cwd, pass_fds=helper.descriptors, before_exec=prepare)
         if not helper.started():
             raise TraceError("its helper could not hold it (ptrace, seccomp), its output says more")
     except BaseException:
@@ -87,7 +105,7 @@ def _in_tree(argv: Sequence[str], env: Environment, stdout: Output, cwd: Path | 
 
 
 def choose(program: str, mode: Mode) -> Literal["once", "tree", "real"]:
-    """What ``auto`` means for a program (a path, or a name on PATH)."""
+    """Return the mode for a program (a path, or a name on PATH), with ``auto`` decided."""
     if mode != "auto":
         return mode
     if vdso.missing():

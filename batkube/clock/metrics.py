@@ -1,7 +1,7 @@
-"""What a kube-scheduler tells of itself at /metrics: how many pods it has in which queue, and what it has handled.
+"""A kube-scheduler's own figures at /metrics: how many pods are in which queue, and what it has handled.
 
-Names and meanings: pkg/scheduler/metrics of Kubernetes 1.34 to 1.37. Counters are written where things happen; the ones
-that kube-scheduler batches for up to a second (plugin durations, ``scheduler_inflight_events``) are not used.
+Names and meanings: pkg/scheduler/metrics of Kubernetes 1.34 to 1.37. Only counters that kube-scheduler writes at once
+are used, not those that it batches for up to a second (plugin durations, ``scheduler_inflight_events``).
 """
 
 import re
@@ -26,12 +26,12 @@ class MetricsError(Exception):
 
 
 class NotYet(MetricsError):
-    """They cannot be read now: the connection fails."""
+    """The metrics cannot be read now: the connection fails."""
 
 
 @dataclass(frozen=True)
 class Snapshot:
-    """One reading. Two that are equal, one after the other: nothing has moved between them."""
+    """One reading of the metrics. If two readings in a row are equal, nothing has moved between them."""
 
     active: int = 0
     """Pods that are to be tried as soon as possible."""
@@ -40,20 +40,20 @@ class Snapshot:
     unschedulable: int = 0
     """Pods that wait for an event, or are gated."""
     goroutines: int = 0
-    """Pieces of work going on: binding, waiting on permit, filtering, asking extenders."""
+    """Pieces of work that go on: binding, waiting on permit, filtering, asking extenders."""
     api_calls: int = 0
     """Writes not yet sent (SchedulerAsyncAPICalls)."""
     attempts: int = 0
     incoming: int = 0
     """Moves of pods into queues."""
     handled: Counter[str] = field(default_factory=Counter)
-    """Watch events that have been taken note of, by kube-scheduler's name of the event."""
+    """Watch events that have been handled, by kube-scheduler's name of the event."""
     profiles: frozenset[str] = frozenset()
     """Names of profiles that have tried pods."""
 
     @classmethod
     def parse(cls, text: bytes) -> "Snapshot":
-        """Read an answer in Prometheus' text format. Raises MetricsError where it is not kube-scheduler's."""
+        """Read an answer in Prometheus' text format. Raises MetricsError if it is not kube-scheduler's."""
         sums: Counter[str] = Counter()
         handled: Counter[str] = Counter()
         profiles = set()
@@ -83,7 +83,7 @@ class Snapshot:
         )
 
     def at_work(self) -> str:
-        """What it has to do without waiting for an event; empty where there is nothing."""
+        """Say what it has to do without waiting for an event; empty if there is nothing."""
         if self.active:
             return f"{self.active} pods are in its active queue"
         if self.backoff:
@@ -94,10 +94,10 @@ class Snapshot:
 
 
 class MetricsEndpoint:
-    """Where a kube-scheduler serves its metrics: plain HTTP, or HTTPS as on its port 10259."""
+    """The address at which a kube-scheduler serves its metrics: plain HTTP, or HTTPS as on its port 10259."""
 
     def __init__(self, url: str, *, token: Path | None = None, insecure: bool = False) -> None:
-        """``token``: a file with the bearer token. ``insecure``: take any certificate."""
+        """``token``: a file with the bearer token. ``insecure``: accept any certificate."""
         import httpx  # only here: it takes a while to load
 
         self.url = url if httpx.URL(url).path not in ("", "/") else url.rstrip("/") + "/metrics"
@@ -106,7 +106,10 @@ class MetricsEndpoint:
         self._client = httpx.AsyncClient(verify=not insecure, timeout=READ_TIMEOUT, trust_env=False)
 
     async def read(self) -> Snapshot:
-        """One reading. Raises NotYet where nobody answers, MetricsError for an answer that will not get better."""
+        """Read the metrics once.
+
+        Raises NotYet if nobody answers, MetricsError for an answer that will not get better.
+        """
         # Uncompressed: packing it takes the scheduler longer than sending it.
         headers = {"Accept": "text/plain", "Accept-Encoding": "identity"}
         if self._token is not None:

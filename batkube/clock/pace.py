@@ -1,6 +1,6 @@
-"""The pace of simulated time: so many simulated seconds a real one, or as fast as it goes; paused, or step by step.
+"""The pace of simulated time: simulated seconds per real second, or as fast as possible; paused, or step by step.
 
-Whoever simulates asks ``until`` before each date is told. The pace can be changed at any time by somebody else.
+The simulation calls ``until`` before each date is told. Others can change the pace at any time.
 """
 
 import asyncio
@@ -9,13 +9,13 @@ from collections.abc import Callable
 from typing import Literal
 
 LONGEST_WAIT = 86_400.0
-"""Real seconds: no event loop need count farther."""
+"""The longest single wait, in real seconds: no event loop need count farther."""
 
 
 class Pace:
-    """Simulated time follows real time from the first date that is asked for on.
+    """Makes simulated time follow real time, from the first date that is asked for.
 
-    ``factor``: simulated seconds a real second; None: as fast as it goes.
+    ``factor``: simulated seconds per real second; None: as fast as possible.
     """
 
     def __init__(
@@ -26,15 +26,16 @@ class Pace:
         self.told: float | None = None
         """The date that was let through last; None before the first."""
         self.next: float | None = None
-        """The date that waits to be told; None while the last is being dealt with."""
+        """The date that waits to be told; None while the last one is being handled."""
         self.state: Literal["waiting", "under way", "over"] = "waiting"
-        """Of the simulation: one is waited for, goes on (it may be paused), or was the last."""
+        """The state of the simulation: one is waited for, goes on (it may be paused), or was the last."""
         self.behind = 0.0
-        """By how many real seconds the last date was late."""
+        """The real seconds by which the last date was late."""
         self.most_behind = 0.0
-        """The most that any was."""
+        """The largest ``behind`` so far, in real seconds."""
         self.on_change: list[Callable[[], None]] = []
-        """Called when the pace was changed, paused or resumed, and when a paused simulation has come to its stop."""
+        """Functions to call when the pace was changed, paused or resumed, and when a paused simulation has come to its
+        stop."""
         self._real = real
         self._anchor: tuple[float, float] | None = None
         """A real moment, and the simulated date that it stands for."""
@@ -45,33 +46,36 @@ class Pace:
         self._news = asyncio.Event()
 
     def now(self) -> float:
-        """The simulated date that is due by now. While paused, and at full speed, it stands."""
+        """Return the simulated date that is due by now. It stands still while paused, and at full speed."""
         if self._anchor is None:
             return self.told or 0.0
         moment, date = self._anchor
         return date if self.paused or self.factor is None else date + self.factor * (self._real() - moment)
 
     def unpaused(self) -> float:
-        """Real seconds, those spent paused not counted: for time-outs that a pause must not trip."""
+        """Return real seconds without those spent paused, for time-outs that a pause must not trigger."""
         moment = self._real() if self._paused_at is None else self._paused_at
         return moment - self._lost
 
     def begin(self) -> None:
-        """Another simulation begins: its first date is due at once."""
+        """Begin another simulation: its first date is due at once."""
         self.told = self.next = self._anchor = None
         self._steps, self.behind, self.most_behind, self.state = 0, 0.0, 0.0, "under way"
         self._changed()
 
     def end(self) -> None:
-        """The simulation is over: nobody need wait for a step of it."""
+        """End the simulation: nobody need wait for a step of it."""
         self.next = None
         self.state = "over"
         self._changed()
 
-    # Whoever simulates
+    # For the simulation
 
-    async def until(self, date: float) -> None:
-        """Return when ``date`` is due. At a pace others get to work in any case."""
+    async def until(self, date: float, *, look: bool = False) -> None:
+        """Return when ``date`` is due. Other tasks of the loop get to run in any case.
+
+        ``look``: nothing happens at this date, and it does not count as a step.
+        """
         self.next = date
         if self._anchor is None:
             self._anchor = (self._real(), date)
@@ -80,7 +84,7 @@ class Pace:
         while (left := self._left(date)) is None or left > 0:
             await self._change(None if left is None else min(left, LONGEST_WAIT))
         self.next = None
-        if self._steps and self.paused:
+        if self._steps and self.paused and not look:
             self._steps -= 1
         self.told = date
         if self.paused or self.factor is None:
@@ -91,15 +95,18 @@ class Pace:
             await asyncio.sleep(0)
 
     def _left(self, date: float) -> float | None:
-        """Real seconds until ``date``; None: until somebody says so."""
+        """Return the real seconds until ``date``; None: until the pace is changed."""
         if self.paused:
             return 0.0 if self._steps else None
         return 0.0 if self.factor is None else (date - self.now()) / self.factor
 
-    # Whoever is in control
+    # For those who control the pace
 
     def set(self, factor: float | None) -> None:
-        """From now on so many simulated seconds a real one; None: as fast as it goes. Raises ValueError."""
+        """Let so many simulated seconds pass per real second from now on; None: as fast as possible.
+
+        Raises ValueError.
+        """
         if factor is not None and not 0 < factor < float("inf"):
             raise ValueError(f"a pace is a positive number of simulated seconds a real second, not {factor:g}")
         self._settle()
@@ -107,14 +114,14 @@ class Pace:
         self._changed()
 
     def pause(self) -> None:
-        """Tell nothing more until ``resume``; what is being dealt with comes to its end."""
+        """Tell no further date until ``resume``. The date that is being handled comes to its end."""
         if not self.paused:
             self._settle()
             self.paused, self._paused_at = True, self._real()
             self._changed()
 
     def resume(self) -> None:
-        """Go on, from the date at which it was paused."""
+        """Go on from the date at which it was paused."""
         if self._paused_at is not None:
             self._lost += self._real() - self._paused_at
             self._settle()
@@ -122,17 +129,17 @@ class Pace:
             self._changed()
 
     def step(self) -> None:
-        """While paused: let one date through. Said again before that has been dealt with: one more."""
+        """Let one date through while paused. Each call before that date has been handled lets one more through."""
         self._steps += 1
         self._changed()
 
     @property
     def stepping(self) -> bool:
-        """Whether a step was asked for and has not been dealt with yet."""
+        """True if a step was asked for and has not been handled yet."""
         return self.paused and self.state == "under way" and (self._steps > 0 or self.next is None)
 
     def _settle(self) -> None:
-        """Let the pace start anew from here: what is not dealt with yet is not made up for at another pace."""
+        """Let the pace start anew from here: time that is not handled yet is not made up for at another pace."""
         if self._anchor is not None:
             date = self.now()
             limit = self.next if self.next is not None else self.told

@@ -11,7 +11,7 @@ from pathlib import Path
 
 PAGE = 4096
 SIZE = 2 * PAGE
-"""Bytes: the clock, and the counter of its reads."""
+"""The size in bytes: the clock, and the counter of its reads."""
 MAGIC = 0x314B4C434B544142
 
 _MEMORY = Path("/dev/shm")
@@ -29,12 +29,12 @@ class _Clock(ctypes.Structure):
 class ClockPage:
     """A clock that stands still unless it is set, except that each reading of it adds 1 ns.
 
-    So what happens in an order gets time stamps in that order. Times are nanoseconds: ``realtime`` since 1970,
+    So events get time stamps in the order in which they happen. Times are nanoseconds: ``realtime`` since 1970,
     ``monotonic`` as the processes' CLOCK_MONOTONIC, which starts at the host's.
     """
 
     def __init__(self, realtime: int) -> None:
-        """``realtime``: where the wall clock starts. Raises OSError where no memory can be had."""
+        """``realtime``: the start of the wall clock. Raises OSError if there is no memory."""
         fd = os.memfd_create("batkube-clock", os.MFD_CLOEXEC)
         try:
             os.ftruncate(fd, SIZE)
@@ -52,12 +52,12 @@ class ClockPage:
 
     @property
     def path(self) -> str:
-        """The file that processes map, as long as this process lives."""
+        """The file that processes map, valid as long as this process lives."""
         return f"/proc/{os.getpid()}/fd/{self._fd}"
 
     @property
     def reads(self) -> int:
-        """How often the clock was read: as many nanoseconds were added."""
+        """The number of times the clock was read, and so the nanoseconds that were added."""
         return int(self._reads.value)
 
     @property
@@ -71,7 +71,7 @@ class ClockPage:
         return int(self._clock.realtime_ns) + self.reads
 
     def advance(self, nanoseconds: int) -> None:
-        """Move on. Raises ValueError for a step back."""
+        """Move the clock on. Raises ValueError for a step back."""
         if nanoseconds < 0:
             raise ValueError(f"the clock cannot go back by {-nanoseconds} ns")
         clock = self._clock
@@ -82,7 +82,7 @@ class ClockPage:
         clock.sequence += 1
 
     def close(self) -> None:
-        """Let go of the memory; processes keep theirs."""
+        """Release this process's mapping; the observed processes keep theirs."""
         if self._fd >= 0:
             del self._clock, self._reads
             self._memory.close()

@@ -1,4 +1,4 @@
-"""Which process is at the other end of a connection: for schedulers that somebody else has started."""
+"""The process at the other end of a connection, for schedulers that batkube did not start."""
 
 import os
 
@@ -6,10 +6,10 @@ from batkube.clock.tcp import Connection, HasFileDescriptor, SockDiag
 
 
 def peer_pid(connection: HasFileDescriptor) -> int | None:
-    """The process of this machine that holds the other end of a TCP connection.
+    """Return the process of this machine that holds the other end of a TCP connection.
 
-    None where it is on another machine or in another container, belongs to a user whose processes we may not look into,
-    has gone, or is this very process.
+    None if the process is on another machine or in another container, belongs to a user whose processes we may not look
+    into, has ended, or is this very process.
     """
     try:
         diag = SockDiag()
@@ -30,7 +30,7 @@ def peer_pid(connection: HasFileDescriptor) -> int | None:
 
 
 def socket_inodes(pid: int) -> set[int] | None:
-    """The inodes of the sockets that a process has open; None where we may not know."""
+    """Return the inodes of the sockets that a process has open; None if we may not know."""
     folder = f"/proc/{pid}/fd"
     inodes = set()
     try:

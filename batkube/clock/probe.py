@@ -1,6 +1,6 @@
-"""What of this machine can be used to observe processes and to give them the clock, and what is done without it.
+"""The means of this machine to observe processes and to give them the clock, and what is done without them.
 
-Each means is tried, on a process of our own.
+Each means is tried on a process of our own.
 """
 
 import os
@@ -28,12 +28,12 @@ from batkube.clock.tcp import Connection, HasFileDescriptor, SockDiag
 from batkube.clock.threads import counts_in_schedstat
 
 ONCE, TREE, OBSERVED, PEERS = "ptrace", "seccomp", "idle oracle", "peer lookup"
-"""Names of the means on which it depends what a run can do."""
+"""The names of the means that decide what a run can do."""
 
 PATIENCE = 5.0
 """Real seconds within which a process of ours must do what it is told; it takes milliseconds."""
 SHOWN = 1_234_567_890
-"""Unix seconds that the simulated clock shows to those it is tried on."""
+"""Unix seconds that the simulated clock shows to the processes it is tried on."""
 
 
 @dataclass(frozen=True)
@@ -43,9 +43,9 @@ class Means:
     name: str
     works: bool
     detail: str
-    """What it is used for, or why it does not work and what is done instead."""
+    """The use of the means; if it does not work, the reason and what is done instead."""
     reason: str = ""
-    """Why it does not work, alone."""
+    """The reason alone, if it does not work."""
 
 
 class Unavailable(Exception):
@@ -97,7 +97,7 @@ def probe() -> list[Means]:
 
 
 def means_for(mode: Literal["once", "tree"]) -> Means:
-    """Whether a program can be started on the simulated clock in this mode."""
+    """Try the means that starts a program on the simulated clock in this mode."""
     reason = vdso.missing()
     if reason:
         return Means("architecture", False, f"{reason}: schedulers keep the real clock", reason)
@@ -151,7 +151,7 @@ def _schedstat() -> None:
 
 @contextmanager
 def _python(code: str, *arguments: object) -> Iterator["subprocess.Popen[bytes]"]:
-    """A Python process that says something when it is ready, and ends with the context."""
+    """Run a Python process that says something when it is ready, and end it with the context."""
     command = [sys.executable, "-S", "-c", code, *map(str, arguments)]
     child = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
     try:
@@ -185,10 +185,13 @@ def _sock_diag() -> None:
 
 
 class _NoServer:
-    """What the oracle asks of a server that nobody talks to."""
+    """A server that nobody talks to, as the oracle sees it."""
 
     def busy(self) -> bool:
         return False
+
+    def when_bytes_come(self, heed: Callable[[], None]) -> None:
+        pass
 
     def held_up(self) -> Sequence[HasFileDescriptor]:
         return ()
@@ -196,12 +199,15 @@ class _NoServer:
     def connections(self) -> Sequence[HasFileDescriptor]:
         return ()
 
+    def stirred(self) -> None:
+        return None
+
     def listener(self) -> None:
         return None
 
 
 def _observe() -> None:
-    """A process that waits must be seen at rest, one that works must not."""
+    """Check that a process that waits is seen at rest, and one that works is not."""
     oracle = IdleOracle(_NoServer())
     try:
         with _python("print('ready', flush=True); input()") as waits:
@@ -235,7 +241,7 @@ def _until(condition: Callable[[], bool], otherwise: str) -> None:
 
 
 def _program(words: list[str], code: str) -> list[str]:
-    """The small program, or where there is none, Python doing the same."""
+    """Return the small program, or if it does not exist, Python code that does the same."""
     return words if shutil.which(words[0]) else [sys.executable, "-S", "-c", code]
 
 
@@ -249,7 +255,7 @@ def _page() -> Iterator[ClockPage]:
 
 
 def _once() -> None:
-    """A program must see the time of the clock page."""
+    """Check that a program sees the time of the clock page."""
     command = _program(["date", "+%s"], "import time; print(int(time.time()))")
     with _page() as page:
         child = subprocess.Popen(
@@ -284,10 +290,10 @@ def _compile() -> None:
 
 
 def _tree() -> None:
-    """A sleep of 1,000 seconds must end when the clock page is 1,000 seconds on."""
+    """Check that a sleep of 1,000 seconds ends when the clock page has moved on by 1,000 seconds."""
     with _page() as page, closing(tree.Helper()) as helper:
         sleep = _program(["sleep", "1000"], "import time; time.sleep(1000)")
-        command = helper.command(page.path, sleep)
+        command = helper.command(page.path, sleep, seed=0)
         child = subprocess.Popen(
             command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
             pass_fds=helper.descriptors, start_new_session=True,

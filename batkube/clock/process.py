@@ -1,6 +1,6 @@
-"""A process of ours in the event loop's care, without a thread and without the loop's child watcher.
+"""A process of ours that the event loop looks after, without a thread and without the loop's child watcher.
 
-The loop's own subprocesses won't do: to hold a process at its exec, nobody else may wait for it.
+The loop's own subprocesses cannot be used: to hold a process at its exec, nobody else may wait for it.
 """
 
 import asyncio
@@ -14,21 +14,21 @@ from pathlib import Path
 from typing import IO
 
 LOOK_EVERY = 0.05
-"""Real seconds between two looks at a process whose end the system does not announce."""
+"""Real seconds between two looks at a process, if the system does not announce its end."""
 
 _PR_SET_PDEATHSIG = 1
 _libc = ctypes.CDLL(None, use_errno=True)
 
 
 def end_with_parent(number: signal.Signals) -> None:
-    """Let this process be sent ``number`` when its parent ends, whichever way; for the child to call."""
+    """Let this process be sent ``number`` when its parent ends, however that ends. To be called in the child."""
     prctl = getattr(_libc, "prctl", None)  # Linux has it
     if prctl is not None:
         prctl(_PR_SET_PDEATHSIG, number)
 
 
 class Process:
-    """Leader of a session of its own; killed when we end, whichever way."""
+    """A process that leads its own session. It is killed when this process ends, however that ends."""
 
     def __init__(
         self,
@@ -38,16 +38,17 @@ class Process:
         stdout: IO[bytes] | int | None = None,
         cwd: Path | None = None,
         pass_fds: Sequence[int] = (),
-        before_exec: Callable[[], None] = lambda: None,
+        before_exec: Callable[[], None] | None = None,
     ) -> None:
-        """Start ``argv`` inside a running event loop; standard error goes where ``stdout`` does.
+        """Start ``argv`` inside a running event loop. Standard error goes to the same place as ``stdout``.
 
-        ``before_exec`` runs in the child. Raises OSError where the program cannot be run.
+        ``before_exec`` runs in the child. Raises OSError if the program cannot be run.
         """
 
         def prepare() -> None:
             end_with_parent(signal.SIGKILL)
-            before_exec()
+            if before_exec is not None:
+                before_exec()
 
         self._loop = asyncio.get_running_loop()
         self._popen = subprocess.Popen(
@@ -71,28 +72,31 @@ class Process:
 
     @property
     def pid(self) -> int:
-        """Its process id, also that of its session."""
+        """The process id, which is also the id of its session."""
         return self._popen.pid
 
     @property
     def returncode(self) -> int | None:
-        """Exit code; negative for a signal; None while it runs."""
+        """The exit code; negative for a signal; None while it runs."""
         return self._popen.poll()
 
     async def wait(self) -> int:
-        """Wait for its end; the exit code."""
+        """Wait for its end, and return the exit code."""
         return int(await asyncio.shield(self._ended))
 
     def terminate(self) -> None:
-        """Ask it, and all in its session, to end."""
+        """Ask the process, and all in its session, to end."""
         self._signal(signal.SIGTERM)
 
     def kill(self) -> None:
-        """End it and all in its session."""
+        """Kill the process, and all in its session."""
         self._signal(signal.SIGKILL)
 
     async def stop(self, patience: float = 5.0) -> int:
-        """``terminate``, after ``patience`` real seconds ``kill``; wait for its end."""
+        """Call ``terminate`` and, after ``patience`` real seconds, ``kill``.
+
+        Wait for the end, and return the exit code.
+        """
         self.terminate()
         with suppress(TimeoutError):
             await asyncio.wait_for(self.wait(), patience)
@@ -100,7 +104,7 @@ class Process:
         return await self.wait()
 
     def _signal(self, number: signal.Signals) -> None:
-        # The number stays the session's as long as any of its processes lives.
+        # The number remains the session's as long as any of its processes lives.
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(self.pid, number)
 

@@ -1,17 +1,19 @@
 """A process that is held right after its exec: its registers, its memory, and system calls made in its name.
 
-Linux on x86-64. The thread that started the process must be the one that uses this (man 2 ptrace).
+Linux on x86-64. Only the thread that started the process may use this (man 2 ptrace).
 """
 
 import ctypes
 import os
 import signal
+import struct
 from types import TracebackType
 
 _TRACEME, _CONT, _GETREGS, _SETREGS, _DETACH, _SYSCALL, _SETOPTIONS = 0, 7, 12, 13, 17, 24, 0x4200
 _SYSGOOD, _EXITKILL = 1, 1 << 20
 _SYSCALL_STOP = signal.SIGTRAP | 0x80
 _WALL = 0x40000000
+_AT_NULL = 0
 _SYSCALL_INSTRUCTION = b"\x0f\x05"
 
 _libc = ctypes.CDLL(None, use_errno=True)
@@ -26,7 +28,7 @@ _NAMES = (
 
 
 class Registers(ctypes.Structure):
-    """struct user_regs_struct."""
+    """The kernel's struct user_regs_struct."""
 
     _fields_ = tuple((name, ctypes.c_uint64) for name in _NAMES.split())
 
@@ -36,7 +38,7 @@ class TraceError(OSError):
 
 
 def let_parent_trace() -> None:
-    """To be called in the child before exec: it then stops after exec until the parent lets it go."""
+    """Stop after exec until the parent lets this process go. To be called in the child before exec."""
     if _ptrace(_TRACEME, 0, None, None) < 0:
         raise OSError(ctypes.get_errno(), "ptrace(PTRACE_TRACEME)")
 
@@ -44,11 +46,11 @@ def let_parent_trace() -> None:
 class HeldProcess:
     """A child of ours that has called ``let_parent_trace``, between exec and its first instruction.
 
-    A context: on the way out it is let go, and no trace of the holding is left.
+    A context manager: on exit the process is let go, and no trace of the holding is left.
     """
 
     def __init__(self, pid: int) -> None:
-        """Wait for the stop after exec; that takes no time worth mentioning. Raises TraceError."""
+        """Wait for the stop after exec, which comes almost at once. Raises TraceError."""
         self.pid = pid
         self._signals: list[int] = []
         self._wait()  # for the SIGTRAP that the kernel sends itself at the end of exec
@@ -73,15 +75,29 @@ class HeldProcess:
             os.kill(self.pid, number)
 
     def read(self, address: int, size: int) -> bytes:
-        """Memory of the process, up to ``size`` bytes."""
+        """Read up to ``size`` bytes of the process's memory."""
         return os.pread(self._memory, size, address)
 
     def write(self, address: int, data: bytes) -> None:
-        """Change memory of the process, also where it may not write itself."""
+        """Change memory of the process, even if the process itself may not write there."""
         os.pwrite(self._memory, data, address)
 
+    def auxiliary(self, wanted: int) -> int | None:
+        """Return the address of the value of an auxiliary vector's entry (man 3 getauxval); None if there is none."""
+        at = self.registers.rsp  # the stack at entry: argc, argv, 0, envp, 0, vector
+        stack = self.read(at, 1 << 21)  # arguments and environment may be large
+        offset = 8 * (struct.unpack_from("<Q", stack)[0] + 2)
+        while struct.unpack_from("<Q", stack, offset)[0]:
+            offset += 8
+        offset += 8
+        while (key := struct.unpack_from("<Q", stack, offset)[0]) != wanted:
+            if key == _AT_NULL:
+                return None
+            offset += 16
+        return int(at + offset + 8)
+
     def call(self, number: int, *arguments: int) -> int:
-        """Make a system call in its name; the result. Raises TraceError with the call's errno."""
+        """Make a system call in the process's name, and return the result. Raises TraceError with the call's errno."""
         registers = Registers.from_buffer_copy(self.registers)
         registers.rax, registers.orig_rax = number, 2**64 - 1
         given = [*arguments, 0, 0, 0, 0, 0, 0]

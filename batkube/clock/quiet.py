@@ -1,4 +1,4 @@
-"""The fall-back for schedulers out of sight: silence is taken for rest."""
+"""The fall-back for schedulers that cannot be observed: silence is taken for rest."""
 
 import asyncio
 import time
@@ -8,9 +8,9 @@ from batkube.clock.verdict import IDLE, Verdict, not_idle
 
 
 class QuietPeriod:
-    """At rest when ``requests``, a count that only grows, has not grown for ``seconds`` of real time.
+    """Takes a scheduler to be at rest if ``requests``, a growing count, has not grown for ``seconds`` of real time.
 
-    A guess: a scheduler that thinks longer than that is taken for idle.
+    This is a guess: a scheduler that thinks for longer is taken for idle.
     """
 
     def __init__(self, requests: Callable[[], int], seconds: float) -> None:

@@ -1,7 +1,5 @@
 """The simulated clock and the processes that live by it.
-
 A step, as the caller drives it:
-
     clock.set(now)                      # the processes see the new time; what is due wakes up
     ...                                 # deliver the events of this date
     verdict = await clock.at_rest()     # the processes react; the clock stands, or is nudged on a little
@@ -19,77 +17,84 @@ from batkube.clock.verdict import Verdict, not_idle
 
 SECOND = 1_000_000_000
 GRID = 1_000_000
-"""Nanoseconds: processes are woken at whole multiples, up to a millisecond after a timer of theirs is due."""
+"""The grid of wake-ups in nanoseconds: processes are woken at whole multiples, up to a millisecond after their timer is
+due."""
 CYCLE, SLOWNESS = 6_180_339_887, 9_000
-"""The clock is ahead of the date that it is set to, by a nanosecond more for each SLOWNESS of them in a CYCLE.
+"""The measures of the clock's lead over the date that it is set to: 1 ns more for each SLOWNESS ns of the date in a
+CYCLE.
 
-When exactly a timer is due differs from run to run by some nanoseconds, for each reading of the clock adds one and a
-program's threads read it as they please. A program that sleeps for a second would find, at the same nanosecond of a
-later millisecond, its timer due in one run and not in another. Set to another place in its millisecond than when the
-sleep began, the clock leaves no doubt. At most 0.69 ms in all (see ``bridge.clock_rest.AHEAD``); a CYCLE of some golden
-seconds has no multiple near a round number of seconds, such as lie between two events.
+The exact moment at which a timer is due differs from run to run by some nanoseconds: each reading of the clock adds
+one, and the threads of a program read it as they please. Without the lead, a program that sleeps for a second would
+find, at the same nanosecond of a later millisecond, its timer due in one run and not in another. With it, the clock
+stands at another place in its millisecond than when the sleep began, and there is no doubt. The lead is at most 0.69 ms
+(see ``bridge.clock_rest.AHEAD``). A CYCLE has no multiple near a round number of seconds, such as often lies between
+two events: its length in seconds has the digits of the golden ratio.
 """
 
 NUDGE_PERIOD = 0.01
-"""Real seconds between two looks at whether the clock must be nudged on."""
-WORK, PATIENCE = 10.0, 45.0
-"""Processes are nudged only when they have not come to rest, nor shown any progress, for so long.
+"""Real seconds between two checks whether the clock must be nudged on."""
+SILENCE, WORK, PATIENCE = 2.0, 8.0, 45.0
+"""The times after which processes are nudged that have neither come to rest nor shown any progress.
 
-Seconds of processor time (Python may need three to load its modules), or else real seconds. A nudge depends on real
-time, and so the run is not repeatable any more.
+They are nudged after SILENCE real seconds and then WORK seconds of processor time (Python may need three to load its
+modules), or else after PATIENCE real seconds in all. A nudge depends on real time, and so the run is not repeatable any
+more. Their processor time is not asked for before the SILENCE is over, because this reads a file of each process.
 """
 NUDGE = 1_000_000
-"""Nanoseconds of simulated time, at first; twice as much after each ten, up to real speed.
+"""The first step of a nudge, in nanoseconds of simulated time; it doubles after each ten nudges, up to real speed.
 
-The Go runtime retries a lost preemption, and hands the CPU to another goroutine, by its clock alone: under one that
+The Go runtime retries a lost preemption, and hands the CPU to another goroutine, by its clock alone. Under a clock that
 stands still it can hang for good. A program that spins until time has passed gets through as well.
 """
 
 LIMITED_NUDGES = 100
-"""So many nudges of one reaction stop at the next known date: a second. A program that works on then gets its way, for
-it may hang otherwise."""
+"""The number of nudges of one reaction that stop at the next known date; they take one real second. After them a
+program that still works may go beyond that date, because it may hang otherwise."""
 
 
 class SimulatedClock:
-    """The time of processes started with it. Simulated seconds, from 0 at its making."""
+    """The time of processes started with it, in simulated seconds from 0 at its making."""
 
     def __init__(self, epoch: float, oracle: IdleOracle) -> None:
-        """``epoch``: what the processes' wall clock shows at simulated second 0, in Unix seconds.
+        """``epoch``: the time of the processes' wall clock at simulated second 0, in Unix seconds.
 
-        ``oracle`` observes them; who starts one adds it there.
+        ``oracle`` observes the processes; the code that starts one adds it there.
         """
         self.page = ClockPage(round(epoch * SECOND))
         self.nudges = 0
         self.nudged = 0.0
         """Simulated seconds added by nudges."""
         self.jumps = 0
-        """How often it was set to a later time."""
+        """The number of times the clock was set to a later time."""
         self.uncertain_jumps = 0
-        """Jumps during which a thread was awake: its sleep was computed a second time."""
+        """Jumps during which a thread was awake, so that its sleep was computed a second time."""
         self._oracle = oracle
         oracle.dozes = go.dozes
         self._start = self.page.monotonic
         self._date = 0
-        """What it was set to, or nudged to, in nanoseconds."""
+        """The date in nanoseconds to which the clock was set or nudged."""
         self._limit: int | None = None
         self._poke_again = False
         self._helpers: list[Helper] = []
         self._births: dict[Helper, int] = {}
 
     def take_over(self, helper: Helper) -> None:
-        """From now on end the waits of the helper's processes when they are due. It is closed with the clock."""
+        """End the waits of the helper's processes when they are due, from now on.
+
+        The helper is closed with the clock.
+        """
         self._helpers.append(helper)
 
     @property
     def now(self) -> float:
-        """The simulated time that the processes saw last: what was set, and some nanoseconds for each reading."""
+        """The simulated time that the processes saw last: the time set, and some nanoseconds for each reading."""
         return self._elapsed() / SECOND
 
     def set(self, now: float, *, limit: float | None = None) -> None:
-        """Jump to ``now``, unless it is later already, and wake what is due.
+        """Jump to ``now``, unless it is later already, and end the first wait that is due; ``at_rest`` ends the others.
 
-        ``limit`` is the next date that is known, if it is later: nudges stop there for a while (LIMITED_NUDGES). The
-        processes should be at rest.
+        ``limit`` is the next known date, if it is later: nudges stop there for a while (LIMITED_NUDGES). The processes
+        should be at rest.
         """
         self._limit = None if limit is None or limit <= now else round(limit * SECOND)
         date = round(now * SECOND)
@@ -101,40 +106,45 @@ class SimulatedClock:
             return
         self.page.advance(step)
         self.jumps += 1
-        self._wake()
+        self._wake_next()
         if not self._helpers and not self._oracle.untouched():
-            # It may have read the old time and gone to sleep on it: compute its sleep again at the next rest.
+            # The thread may have read the old time and gone to sleep on it: compute its sleep again at the next rest.
             self._poke_again = True
             self.uncertain_jumps += 1
         go.poke(self._oracle.threads())
 
     async def at_rest(self, *, timeout: float | None = None, progress: Callable[[], int] = lambda: 0) -> Verdict:
-        """As the oracle's; the clock is nudged on where that seems to be needed. ``timeout`` is in real seconds.
+        """Wait until the processes are at rest and no wait is due any more. ``timeout`` is in real seconds.
 
-        ``progress`` is a number that changes when the processes have got something done (a request, say).
+        Waits that a helper has taken over end one at a time, so that each process finds the others asleep, whatever
+        else is due. The clock is nudged on if that seems to be needed. ``progress`` returns a number that changes when
+        the processes have got something done (a request, for example).
         """
         start = time.monotonic()
         nudge = _Nudge(self, self._oracle, progress)
+        monitors = go.Monitors()
         while True:
             left = None if timeout is None else start + timeout - time.monotonic()
             stops = self._tell()
             verdict = await self._oracle.at_rest(timeout=left, meanwhile=nudge)
             if verdict.idle and self._tell() != stops:
-                # A helper had to do with its processes meanwhile: the end of a child may be on its way to the parent.
-                # Or it has processes that were not looked at.
+                # A helper had work with its processes meanwhile: the end of a child may be on its way to the parent. Or
+                # the helper has processes that were not looked at.
                 if timeout is None or time.monotonic() < start + timeout:
                     continue
                 return not_idle("held", "a process is being held by the helper that takes over waits")
+            if verdict.idle and (monitors.wake(self._oracle.threads()) or self._wake_next()):
+                continue
             if not (verdict.idle and self._poke_again):
                 return verdict
             self._poke_again = False
             go.poke(self._oracle.threads())
 
     def next_deadline(self) -> float | None:
-        """The simulated second at which a process may wake up by itself; None: none will. For processes at rest.
+        """Return the simulated second at which a process at rest may wake up by itself; None if none will.
 
-        It lies on the GRID, after now. A Go program may still sleep then, for its timers are seen in whole
-        milliseconds only; then the next one is told.
+        The date lies on the GRID, after now. A Go program may still sleep then, because its timers are seen in whole
+        milliseconds only; the next call then returns the next date.
         """
         due = [waits.deadline - self._start for waits in map(Helper.tell, self._helpers) if waits.deadline >= 0]
         dates = [_date_that_shows(elapsed) for elapsed in due]
@@ -146,24 +156,29 @@ class SimulatedClock:
         return max(min(dates), (self._date // GRID + 1) * GRID) / SECOND
 
     def close(self) -> None:
-        """Let go of the page; processes whose waits were taken over are ended."""
+        """Release the page. Processes whose waits were taken over are ended."""
         for helper in self._helpers:
             helper.close()
         self._helpers.clear()
         self.page.close()
+
+    def _wake_next(self) -> bool:
+        """End the first wait that is due; False if none is."""
+        return any(helper.wake_one().ended > 0 for helper in self._helpers)
 
     def _wake(self) -> None:
         for helper in self._helpers:
             helper.wake()
 
     def _tell(self) -> list[int]:
-        """How many stops each helper has handled. Processes that it has come to know are observed from now on."""
+        """Return how many stops each helper has handled, and observe the processes that the helpers know by now."""
         stops = []
         for helper in self._helpers:
             told = helper.tell()
             if told.births != self._births.get(helper):
                 self._births[helper] = told.births
-                # Most are found as children of others; not those whose parent ended before it was looked at.
+                # Most processes are found as children of others, but not those whose parent ended before it was looked
+                # at.
                 for pid in helper.processes():
                     self._oracle.adopt(pid)
             stops.append(told.stops + told.births)
@@ -184,18 +199,18 @@ class SimulatedClock:
 
 
 def _shown(date: int) -> int:
-    """What the clock shows when it is set to a date, both in nanoseconds."""
+    """Return the time that the clock shows when it is set to a date, both in nanoseconds."""
     return date + date % CYCLE // SLOWNESS
 
 
 def _date_that_shows(elapsed: int) -> int:
-    """The first date on the GRID at which the clock shows at least so many nanoseconds."""
+    """Return the first date on the GRID at which the clock shows at least so many nanoseconds."""
     date = elapsed // GRID * GRID
     return date if _shown(date) >= elapsed else date + GRID
 
 
 class _Nudge:
-    """Moves the clock of processes that keep working and get nothing done, first by little, at last at real speed."""
+    """Moves the clock of processes that work and get nothing done, by little at first, at last at real speed."""
 
     def __init__(self, clock: SimulatedClock, oracle: IdleOracle, progress: Callable[[], int]) -> None:
         self._move_on = clock._move_on
@@ -203,7 +218,9 @@ class _Nudge:
         self._progress = progress
         self._next = time.monotonic() + NUDGE_PERIOD
         self._seen: int | None = None
-        self._since = self._worked = 0.0
+        self._since = 0.0
+        self._worked: float | None = None
+        """The processor time in seconds that had been used when the silence was over."""
         self._count = 0
 
     def __call__(self) -> None:
@@ -211,10 +228,16 @@ class _Nudge:
         if now < self._next:
             return
         self._next = now + NUDGE_PERIOD
-        seen, worked = self._progress(), self._processor_time()
+        seen = self._progress()
         if seen != self._seen:
-            self._seen, self._since, self._worked = seen, now, worked
-        elif worked - self._worked >= WORK or now - self._since >= PATIENCE:
+            self._seen, self._since, self._worked = seen, now, None
+            return
+        if now - self._since < SILENCE:
+            return
+        worked = self._processor_time()
+        if self._worked is None:
+            self._worked = worked
+        if worked - self._worked >= WORK or now - self._since >= PATIENCE:
             step = min(NUDGE << min(self._count // 10, 20), round(NUDGE_PERIOD * SECOND))
             self._move_on(step, limited=self._count < LIMITED_NUDGES)
             self._count += 1

@@ -1,7 +1,7 @@
 """The system calls in which a thread waits for something to happen, by architecture.
 
 A thread asleep in one of these does nothing by itself until it is woken: by bytes, another thread, a signal or a timer.
-Asleep in any other call (write, connect, fsync ...) it is in the middle of its work.
+A thread asleep in any other call (write, connect, fsync ...) is in the middle of its work.
 """
 
 import platform
@@ -26,7 +26,7 @@ GENERIC = {
 _BY_MACHINE = {"x86_64": X86_64, "aarch64": GENERIC, "riscv64": GENERIC}
 
 WAITING: dict[int, str] | None = _BY_MACHINE.get(platform.machine())
-"""Those of this machine; None where its numbers are not known."""
+"""The system calls of this machine in which a thread waits; None if its call numbers are not known."""
 
 # Where a program that does not come to rest may be found instead, to say so by name.
 _WORKING = {
@@ -38,5 +38,5 @@ _WORKING = {
 
 
 def name(call: int) -> str:
-    """The system call's name on this machine, or its number where it is not known here."""
+    """Return the system call's name on this machine, or its number if it is not known here."""
     return (WAITING or {}).get(call) or _WORKING.get(platform.machine(), {}).get(call) or str(call)

@@ -1,4 +1,4 @@
-"""The helper that takes over the waits of a program and of all it starts: native/tree/, built where it is needed."""
+"""The helper that takes over the waits of a program and of all it starts: native/tree/, built at its first use."""
 
 import hashlib
 import os
@@ -7,22 +7,22 @@ import subprocess
 from pathlib import Path
 from typing import NamedTuple
 
-from batkube.clock import vdso
+from batkube.clock import randomness, vdso
 from batkube.clock.native.build import HELPER, HELPER_SOURCES, build_tree, compiler
 
 PATIENCE = 5.0
-"""Real seconds for the helper to answer; it takes microseconds."""
+"""Real seconds within which the helper must answer; it takes microseconds."""
 
 
 class Waits(NamedTuple):
-    """What the helper tells of its processes."""
+    """The helper's answer about its processes."""
 
     ended: int
     """Waits that were due and were ended by this question, and timers that went off."""
     waiting: int
     """Waits with a deadline that go on, and armed timers."""
     deadline: int
-    """The earliest, simulated CLOCK_MONOTONIC in nanoseconds; -1: none."""
+    """The earliest deadline, in nanoseconds of the simulated CLOCK_MONOTONIC; -1: none."""
     stops: int
     """Stops of processes handled so far."""
     births: int
@@ -33,24 +33,31 @@ GONE = Waits(0, 0, -1, -1, -1)
 
 
 class Helper:
-    """The controller's end. The helper ends with its last process, and all its processes when this is closed."""
+    """The controller's end of the helper.
+
+    The helper ends with its last process, and all its processes end when this is closed.
+    """
 
     def __init__(self) -> None:
         self._ours, self.theirs = socket.socketpair()
         self._ours.settimeout(PATIENCE)
         self.ready, self.tells_ready = os.pipe()
 
-    def command(self, page: str, argv: list[str]) -> list[str]:
-        """The command line that runs ``argv`` under the helper. Raises OSError where that cannot be built."""
-        return [str(program()), page, str(vdso.IMAGE), str(self.theirs.fileno()), str(self.tells_ready), *argv]
+    def command(self, page: str, argv: list[str], seed: int | None) -> list[str]:
+        """Return the command line that runs ``argv`` under the helper. Raises OSError if the helper cannot be built."""
+        descriptors = [str(self.theirs.fileno()), str(self.tells_ready)]
+        return [str(program()), page, str(vdso.IMAGE), *descriptors, randomness.helper_seed(seed), *argv]
 
     @property
     def descriptors(self) -> tuple[int, int]:
-        """What the command must inherit."""
+        """The file descriptors that the command must inherit."""
         return self.theirs.fileno(), self.tells_ready
 
     def started(self) -> bool:
-        """Wait until the program's image is in place; whether it has the clock. Once, after the command was started."""
+        """Wait until the program's image is in place; tell whether it has the clock.
+
+        Called once, after the command was started.
+        """
         self.theirs.close()
         os.close(self.tells_ready)
         self.tells_ready = -1
@@ -61,11 +68,20 @@ class Helper:
             self.ready = -1
 
     def wake(self) -> Waits:
-        """End the waits that are due by the clock page."""
+        """End all waits that are due by the clock page, at once."""
         return self._ask(b"W")
 
+    def wake_one(self) -> Waits:
+        """End the first of the waits that are due, or let the first of the timers go off; ``ended`` is 0 if none is.
+
+        If more is still due, ``deadline`` is in the past. The order is that of the deadlines. Among deadlines less than
+        0.1 ms apart the one goes first whose process, then thread, comes first in the tree of all that the program has
+        started (parents before children, older ones before younger ones). The order does not depend on real time.
+        """
+        return self._ask(b"O")
+
     def tell(self) -> Waits:
-        """Only ask."""
+        """Ask, and end nothing."""
         return self._ask(b"Q")
 
     def close(self) -> None:
@@ -78,7 +94,7 @@ class Helper:
         self.ready = self.tells_ready = -1
 
     def processes(self) -> list[int]:
-        """Those that it holds, also those whose parent has ended."""
+        """Return the processes that the helper holds, including those whose parent has ended."""
         return self._answer(b"P")
 
     def _ask(self, question: bytes) -> Waits:
@@ -86,7 +102,7 @@ class Helper:
         return Waits(*numbers) if len(numbers) == 5 else GONE
 
     def _answer(self, question: bytes) -> list[int]:
-        """A line of numbers; nothing where the helper has ended."""
+        """Return the helper's line of numbers; empty if the helper has ended."""
         try:
             self._ours.sendall(question)
             line = self._ours.recv(65536)
@@ -99,9 +115,9 @@ class Helper:
 
 
 def program() -> Path:
-    """The helper's program: the package's own, or built at the first use into the user's cache.
+    """Return the helper's program: the package's own, or the one built at the first use into the user's cache.
 
-    Raises OSError where that is not possible.
+    Raises OSError if that is not possible.
     """
     reason = missing()
     if reason:
@@ -118,7 +134,7 @@ def program() -> Path:
 
 
 def build(target: Path) -> None:
-    """Build it anew. Raises OSError."""
+    """Build the helper anew. Raises OSError."""
     try:
         build_tree(target)
     except subprocess.CalledProcessError as error:
@@ -127,12 +143,12 @@ def build(target: Path) -> None:
 
 
 def built() -> bool:
-    """Whether there is one that need not be built."""
+    """Tell whether there is a helper that need not be built."""
     return HELPER.exists() or _cached().exists()
 
 
 def missing() -> str:
-    """Why there is no helper on this machine; empty where there is one or it can be built."""
+    """Say why there is no helper on this machine; empty if there is one or it can be built."""
     if not vdso.missing() and not built() and compiler() is None:
         return "its helper must be built, and there is no C compiler (neither $CC nor gcc nor cc)"
     return vdso.missing()

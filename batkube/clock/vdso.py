@@ -1,4 +1,4 @@
-"""The stand-in vDSO: the code that gives a process the clock page's time instead of the kernel's."""
+"""The replacement vDSO: the code that gives a process the clock page's time instead of the kernel's."""
 
 import os
 import platform
@@ -11,7 +11,7 @@ from batkube.clock.ptrace import HeldProcess, TraceError
 
 IMAGE = Path(__file__).parent / "native" / "vdso-x86_64.so"
 
-_AT_NULL, _AT_SYSINFO_EHDR = 0, 33
+_AT_SYSINFO_EHDR = 33
 _MMAP, _MPROTECT, _CLOSE, _OPENAT = 9, 10, 3, 257
 _READ, _WRITE, _EXECUTE = 1, 2, 4
 _SHARED, _PRIVATE, _FIXED, _ANONYMOUS = 1, 2, 0x10, 0x20
@@ -20,23 +20,25 @@ _AT_FDCWD = -100
 
 @cache
 def image() -> bytes:
-    """Its code, without relocations: it works wherever it is mapped, right above the two clock pages."""
+    """Return its code, without relocations: it works wherever it is mapped, right above the two clock pages."""
     return IMAGE.read_bytes()
 
 
 def missing() -> str:
-    """Why no program of this machine can be given it; empty where programs can."""
+    """Say why no program of this machine can be given it; empty if programs can."""
     if platform.system() != "Linux" or platform.machine() != "x86_64":
         return f"needs Linux on x86_64, this is {platform.system()} on {platform.machine()}"
     return ""
 
 
 def install(process: HeldProcess, page: str) -> None:
-    """Map the clock page (a file) and the stand-in into the process, and let it be found where a vDSO is looked for.
+    """Map the clock page (a file) and the replacement into the process, and enter it as the process's vDSO.
 
     Raises TraceError.
     """
-    entry = _auxiliary_entry(process, _AT_SYSINFO_EHDR)
+    entry = process.auxiliary(_AT_SYSINFO_EHDR)
+    if entry is None:
+        raise TraceError("the kernel gives it no vDSO")
     path = (process.registers.rsp - PAGE) & ~15
     process.write(path, os.fsencode(page) + b"\0")
     fd = process.call(_OPENAT, _AT_FDCWD, path, os.O_RDWR | os.O_CLOEXEC)
@@ -49,18 +51,3 @@ def install(process: HeldProcess, page: str) -> None:
     process.call(_MPROTECT, base + SIZE, code_size, _READ | _EXECUTE)
     process.call(_CLOSE, fd)
     process.write(entry, struct.pack("<Q", base + SIZE))
-
-
-def _auxiliary_entry(process: HeldProcess, wanted: int) -> int:
-    """Where the value of an entry of the auxiliary vector is. The stack at entry: argc, argv, 0, envp, 0, vector."""
-    at = process.registers.rsp
-    stack = process.read(at, 1 << 21)  # arguments and environment may be large
-    offset = 8 * (struct.unpack_from("<Q", stack)[0] + 2)
-    while struct.unpack_from("<Q", stack, offset)[0]:
-        offset += 8
-    offset += 8
-    while (key := struct.unpack_from("<Q", stack, offset)[0]) != wanted:
-        if key == _AT_NULL:
-            raise TraceError("the kernel gives it no vDSO")
-        offset += 16
-    return int(at + offset + 8)

@@ -1,24 +1,24 @@
-"""What an examination finds."""
+"""The result of an examination."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """Idle, or why not."""
+    """The finding: idle, or the reason why not."""
 
     idle: bool
     reason: str = ""
-    """Why not idle, for a person."""
+    """The reason why not idle, for a person."""
     kind: str = ""
     """The reason's kind, for counting: ``running``, ``woken``, ``in flight``, ``server busy`` ..."""
     gone: bool = False
-    """A process named to the oracle has ended."""
+    """True if a process named to the oracle has ended."""
 
 
 IDLE = Verdict(True)
 
 
 def not_idle(kind: str, reason: str) -> Verdict:
-    """Something goes on."""
+    """Return a verdict that something goes on."""
     return Verdict(False, reason, kind)

@@ -1,6 +1,7 @@
 """A server in the hands of a test, and programs that its idle oracle looks at."""
 
 import socket
+from collections.abc import Callable
 
 WAITS = "print('ready', flush=True); input()"
 SPINS = "print('ready', flush=True)\nwhile True: pass"
@@ -29,11 +30,17 @@ class Server:
     def busy(self) -> bool:
         return self.is_busy
 
+    def when_bytes_come(self, heed: Callable[[], None]) -> None:
+        pass
+
     def held_up(self) -> list[socket.socket]:
         return self.not_read
 
     def connections(self) -> list[socket.socket]:
         return self.accepted
+
+    def stirred(self) -> None:
+        return None
 
     def listener(self) -> socket.socket | None:
         return self.socket

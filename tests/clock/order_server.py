@@ -5,9 +5,10 @@ import json
 import socket
 import ssl
 import time
+from collections.abc import Callable
 from typing import Any, cast
 
-from batkube.kube.tls import TlsLayer
+from batkube.kube.http.tls import TlsLayer
 
 
 class OrderServer:
@@ -24,6 +25,9 @@ class OrderServer:
         self.open: dict[_Connection, None] = {}
         self.last_byte = 0.0
         """``time.perf_counter()`` when the last byte came in."""
+        self.heard = 0
+        """How often bytes came in."""
+        self.heed: Callable[[], None] = lambda: None
         self._server: asyncio.Server | None = None
 
     async def start(self) -> str:
@@ -57,12 +61,18 @@ class OrderServer:
     def busy(self) -> bool:
         return any(layer.holds_bytes for layer in self._layers)
 
+    def when_bytes_come(self, heed: Callable[[], None]) -> None:
+        self.heed = heed
+
     def held_up(self) -> list[socket.socket]:
         held_up = [transport for transport in self._transports() if transport.get_write_buffer_size()]
         return [transport.get_extra_info("socket") for transport in held_up]
 
     def connections(self) -> list[socket.socket]:
         return [transport.get_extra_info("socket") for transport in self._transports()]
+
+    def stirred(self) -> None:
+        return None
 
     def listener(self) -> socket.socket | None:
         assert self._server is not None
@@ -98,6 +108,8 @@ class _Connection(asyncio.Protocol):
 
     def data_received(self, data: bytes) -> None:
         self._server.last_byte = time.perf_counter()
+        self._server.heard += 1
+        self._server.heed()
         self._received += data
         while True:
             head, found, rest = self._received.partition(b"\r\n\r\n")

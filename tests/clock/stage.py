@@ -1,6 +1,7 @@
 """A simulated clock, and a program that is played on it in tree mode, from deadline to deadline."""
 
 import socket
+from collections.abc import Callable
 from pathlib import Path
 
 from batkube.clock.launch import launch
@@ -17,11 +18,17 @@ class Nobody:
     def busy(self) -> bool:
         return False
 
+    def when_bytes_come(self, heed: Callable[[], None]) -> None:
+        pass
+
     def held_up(self) -> list[socket.socket]:
         return []
 
     def connections(self) -> list[socket.socket]:
         return []
+
+    def stirred(self) -> None:
+        return None
 
     def listener(self) -> socket.socket | None:
         return None
@@ -30,16 +37,17 @@ class Nobody:
 class Stage:
     """A clock, and a program that is played on it."""
 
-    def __init__(self, out: Path) -> None:
+    def __init__(self, out: Path, seed: int | None = 0) -> None:
         self.oracle = IdleOracle(Nobody())
         self.clock = SimulatedClock(EPOCH, self.oracle)
         self.out = out
+        self.seed = seed
         self.jumps: list[float] = []
         self.process: Process | None = None
 
     async def start(self, *command: str) -> int:
         with self.out.open("wb") as file:
-            self.process = await launch(command, clock=self.clock, mode="tree", stdout=file)
+            self.process = await launch(command, clock=self.clock, mode="tree", stdout=file, seed=self.seed)
         self.oracle.add(self.process.pid)
         return self.process.pid
 

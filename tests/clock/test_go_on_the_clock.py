@@ -1,6 +1,7 @@
 """Unmodified Go programs on the simulated clock: their timers, and what a clock that stands still would hang."""
 
 import asyncio
+import os
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ from batkube.clock import go, simulated
 from batkube.clock.launch import launch
 from batkube.clock.oracle import IdleOracle
 from batkube.clock.simulated import SimulatedClock
+from batkube.schedulers.under_test import DETERMINISM, deterministic
 
 from .conftest import GoProgram
 from .oracle_stage import Server
@@ -34,12 +36,12 @@ async def clock(oracle: IdleOracle) -> AsyncIterator[SimulatedClock]:
 
 
 async def play(
-    program: Path, clock: SimulatedClock, oracle: IdleOracle, out: Path, *arguments: str
+    program: Path, clock: SimulatedClock, oracle: IdleOracle, out: Path, *arguments: str, **options: Any
 ) -> tuple[list[str], list[float]]:
     """Run a program to its end, jumping from deadline to deadline; what it printed, and the jumps."""
     jumps: list[float] = []
     with out.open("wb") as file:
-        process = await launch([str(program), *arguments], clock=clock, stdout=file)
+        process = await launch([str(program), *arguments], clock=clock, stdout=file, **options)
     try:
         oracle.add(process.pid)
         while True:
@@ -156,6 +158,7 @@ spinning = pytest.mark.parametrize("started", [("spin",)], indirect=True)
 @pytest.fixture
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     """A clock that is nudged on soon."""
+    monkeypatch.setattr(simulated, "SILENCE", 0.02)
     monkeypatch.setattr(simulated, "WORK", 0.02)
 
 
@@ -213,7 +216,7 @@ async def test_nudges_stop_at_the_next_known_date_for_a_while(
     assert clock.now == pytest.approx(0.005, abs=clock.page.reads * nanosecond)
     monkeypatch.setattr(simulated, "LIMITED_NUDGES", 5)  # a program in need of time must not hang for good
     assert (await clock.at_rest(timeout=20)).gone
-    assert clock.now > 0.05
+    assert clock.now > 0.25
 
 
 @spinning
@@ -230,3 +233,30 @@ async def test_the_clock_never_goes_back(clock: SimulatedClock) -> None:
     assert 5.0 <= shown < 5.001
     with pytest.raises(ValueError, match="cannot go back by 1 ns"):
         clock.page.advance(-1)
+
+
+async def test_what_a_program_draws_follows_from_the_seed(go_program: GoProgram, tmp_path: Path) -> None:
+    """Orders of maps and of ``select``, numbers, the order of goroutines, and addresses."""
+
+    async def said(seed: int | None) -> list[str]:
+        oracle = IdleOracle(Nobody())
+        clock = SimulatedClock(EPOCH, oracle)
+        env = {**os.environ, **deterministic(os.environ, seed or 0)}
+        lines, _ = await play(go_program("draws"), clock, oracle, tmp_path / "out", env=env, seed=seed)
+        oracle.close()
+        clock.close()
+        return lines
+
+    first, *again = [await said(1) for _ in range(5)]
+    assert again == [first] * 4
+    for other in (await said(2), await said(None)):
+        assert not set(first) & set(other)
+
+
+async def test_goroutines_that_wait_for_one_in_a_system_call_run_before_there_is_rest(
+    go_program: GoProgram, clock: SimulatedClock, oracle: IdleOracle, tmp_path: Path
+) -> None:
+    env = {**os.environ, **DETERMINISM}
+    lines, jumps = await play(go_program("blocks"), clock, oracle, tmp_path / "out", env=env)
+    assert lines == [*(f"goroutine {n}" for n in range(5)), "over"]
+    assert [round(jump) for jump in jumps if jump > 1.1] == [3601]

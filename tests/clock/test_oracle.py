@@ -5,10 +5,12 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator
+from unittest.mock import AsyncMock
 
 import pytest
 
 from batkube.clock.oracle import IdleOracle
+from batkube.clock.pause import FinePause
 from batkube.clock.threads import Thread
 
 from .conftest import StartPython, idle, line, state, tell, until
@@ -56,13 +58,14 @@ while True:
         until(lambda: state(second.pid) == "R")
         look = Thread.look
 
-        def change_places(thread: Thread) -> None:
-            look(thread)
+        def change_places(thread: Thread) -> bool:
+            ran = look(thread)
             if thread.pid == first.pid and state(first.pid) == "S" and state(second.pid) == "R":
                 os.write(pipes[0][1], b"x")
                 until(lambda: state(first.pid) == "R")
                 os.write(pipes[1][1], b"x")
                 until(lambda: state(second.pid) == "S")
+            return ran
 
         monkeypatch.setattr(Thread, "look", change_places)
         for process in processes:
@@ -161,6 +164,7 @@ class TestAtRest:
     ) -> None:
         """An event loop tells the server about a connection some turns after it has accepted it."""
         monkeypatch.setattr("batkube.clock.oracle.TURNS", turns)
+        monkeypatch.setattr(FinePause, "sleep", AsyncMock())  # it leaves the loop time, too
         process = start_python(CONNECTS + "s.sendall(b'request'); input()", server.port)
         line(process)
         until(lambda: state(process.pid) == "S")

@@ -1,17 +1,19 @@
 """Each reason on the way between scheduler and server for which it is not idle; missed without the look there."""
 
 import socket
-from collections.abc import Iterator
+from unittest.mock import AsyncMock
 
 import pytest
+import uvloop
 
-from batkube.clock.loopback import Loopback
 from batkube.clock.oracle import IdleOracle
+from batkube.clock.pause import FinePause
 from batkube.clock.server_side import ServerLook
-from batkube.clock.tcp import Connection, End
+from batkube.clock.tcp import Connection, End, SockDiag
 
 from .conftest import StartPython, idle, line, settled, state, tell, until
 from .oracle_stage import CONNECTS, WAITS, Server
+from .order_server import OrderServer
 
 
 def name(connection: socket.socket) -> str:
@@ -19,38 +21,54 @@ def name(connection: socket.socket) -> str:
     return f"{host}:{port}"
 
 
-class TestTraffic:
-    """Where nothing was sent since all was settled, no connection is asked."""
+class TestSettled:
+    """A connection on which nothing moved since all was settled is not asked about."""
 
-    def test_it_differs_after_something_was_sent(self, server: Server) -> None:
-        loopback = Loopback()
-        before = loopback.traffic()
-        assert b"lo:" in before
-        with socket.create_connection(("127.0.0.1", server.port)):
-            assert loopback.traffic() != before
-        loopback.close()
-
-    async def test_quiet_connections_are_not_asked_again(
+    def test_far_ends_are_asked_once(
         self, oracle: IdleOracle, server: Server, start_python: StartPython, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         process = start_python(CONNECTS + "input()", server.port)
         line(process)
-        server.accept()
+        connection = server.accept()
         oracle.add(process.pid)
-        assert (await oracle.at_rest(timeout=20)).idle
-        near_end, questions = Connection.near_end, list[Connection]()
+        until(lambda: idle(oracle))
+        far_ends, questions = SockDiag.far_ends, list[Connection]()
 
-        def asked(connection: Connection) -> End:
-            questions.append(connection)
-            return near_end(connection)
+        def asked(diag: SockDiag, connections: list[Connection]) -> list[End | None]:
+            questions.extend(connections)
+            return far_ends(diag, connections)
 
-        monkeypatch.setattr(Connection, "near_end", asked)
-        for _ in range(1000):  # other programs of this machine may talk meanwhile
-            questions.clear()
-            assert (await oracle.at_rest(timeout=20)).idle
-            if not questions:
-                return
-        pytest.fail("asked each time")
+        monkeypatch.setattr(SockDiag, "far_ends", asked)
+        assert idle(oracle)
+        assert not questions
+        connection.sendall(b"event")
+        assert settled(oracle, "in flight")
+        assert questions
+
+    def test_what_waits_for_an_acknowledgement_is_seen(
+        self, oracle: IdleOracle, server: Server, start_python: StartPython
+    ) -> None:
+        """Nagle's algorithm: until the first piece is acknowledged, the second stays with the program."""
+        process = start_python(
+            CONNECTS
+            + "for piece in (b'req', b'uest'): input(); print('sent', s.send(piece), flush=True)\n"
+            + "input()",
+            server.port,
+        )
+        line(process)
+        connection = server.accept()
+        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_QUICKACK, 0)  # acknowledge after 40 ms, or with an answer
+        oracle.add(process.pid)
+        until(lambda: idle(oracle))
+        tell(process)
+        line(process)
+        assert connection.recv(100) == b"req"
+        until(lambda: idle(oracle))
+        tell(process)
+        line(process)
+        until(lambda: state(process.pid) == "S")
+        assert not idle(oracle)
+        assert connection.recv(100) == b"uest"
 
     async def test_one_that_the_server_does_not_know_yet_is_asked(
         self, oracle: IdleOracle, server: Server, start_python: StartPython, monkeypatch: pytest.MonkeyPatch
@@ -61,9 +79,36 @@ class TestTraffic:
         until(lambda: state(process.pid) == "S")
         server.accept()
         oracle.add(process.pid)
-        looks: Iterator[list[socket.socket]] = iter([[]])
-        monkeypatch.setattr(server, "connections", lambda: next(looks, server.accepted))
+        with monkeypatch.context() as unknown:
+            unknown.setattr(server, "connections", list)
+            until(lambda: idle(oracle))
         assert (await oracle.at_rest(timeout=0.2)).kind == "in flight"
+
+
+@pytest.mark.parametrize("count", range(1, 8))
+def test_connections_that_an_event_loop_accepts_one_by_one(
+    count: int, start_python: StartPython, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One that it has accepted in its last turn is neither waiting to be accepted nor known to the server."""
+    monkeypatch.setattr(FinePause, "sleep", AsyncMock())  # it leaves the loop time, too
+    code = f"{CONNECTS}t = [socket.create_connection(s.getpeername()) for _ in range({count - 1})]\n"
+
+    async def play() -> None:
+        server = OrderServer()
+        port = (await server.start()).rpartition(":")[2]
+        process = start_python(
+            code + "[one.sendall(b'request') for one in [s, *t]]; print('sent', flush=True); input()", port
+        )
+        line(process), line(process)
+        until(lambda: state(process.pid) == "S")
+        oracle = IdleOracle(server)
+        oracle.add(process.pid)
+        verdict = await oracle.at_rest(timeout=0)
+        assert server.heard == count or not verdict.idle
+        oracle.close()
+        await server.stop()
+
+    uvloop.run(play())
 
 
 class TestServerSide:
@@ -137,7 +182,8 @@ class TestServerSide:
         server.accept().sendall(b"event")
         oracle.add(process.pid)
         assert settled(oracle, "in flight")
-        monkeypatch.setattr(ServerLook, "look", lambda self, again=False: None)
+        monkeypatch.setattr(ServerLook, "look", lambda self: None)
+        monkeypatch.setattr(ServerLook, "arrived", lambda self: None)
         until(lambda: idle(oracle))
 
     def test_what_others_leave_unread_does_not_matter(

@@ -12,7 +12,7 @@ from batkube.clock import probe, tree, vdso
 from batkube.clock.launch import LaunchError, Mode, choose, launch
 from batkube.clock.oracle import IdleOracle
 from batkube.clock.simulated import SimulatedClock
-from batkube.run import clock_mode
+from batkube.session.scheduler_clock import clock_mode
 from batkube.settings import Clock, RunSettings
 
 from .stage import Nobody
@@ -24,7 +24,7 @@ REASON = {
 
 
 def settings(clock: Clock) -> RunSettings:
-    return RunSettings(platform=Path("p"), workloads=(), out=Path("out"), clock=clock)
+    return RunSettings(platform=Path("p"), workloads=(Path("w"),), out=Path("out"), clock=clock)
 
 
 @pytest.fixture(params=[("Linux", "aarch64"), ("Darwin", "arm64")], ids=["aarch64", "macOS"])

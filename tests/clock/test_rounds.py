@@ -15,7 +15,7 @@ import pytest
 import uvloop
 
 from batkube.clock.oracle import IdleOracle
-from batkube.kube.certificates import SERVER_NAMES, Authority, server_context
+from batkube.kube.authentication.certificates import SERVER_NAMES, Authority, server_context
 
 from .conftest import PROGRAMS, GoProgram
 from .order_server import OrderServer

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from batkube.clock.tree import Helper, missing
+from batkube.clock.tree import Helper, Waits, missing
 
 from .conftest import GoProgram, state, until
 from .stage import Stage
@@ -107,7 +107,7 @@ async def test_a_wait_that_is_due_ends_only_because_the_helper_ends_it(
     await stage.start("/bin/sh", "-c", "sleep 0.05; echo slept")
     await stage.clock.at_rest(timeout=20)
     with monkeypatch.context() as without:
-        without.setattr(Helper, "wake", Helper.tell)
+        without.setattr(Helper, "wake_one", Helper.tell)
         stage.clock.set(10.0)
         await asyncio.sleep(0.2)
         assert (await stage.clock.at_rest(timeout=20)).idle
@@ -135,3 +135,93 @@ async def test_exit_codes_come_through(stage: Stage) -> None:
     stage.clock.set(2.0)
     assert stage.process is not None
     assert await stage.process.wait() == 7
+
+
+SIMULTANEOUS = """
+import os, signal, threading, time
+def ends(name, seconds, readings=0):
+    for _ in range(readings): time.monotonic()
+    time.sleep(seconds)
+    print(name, flush=True)
+def child(work):
+    if os.fork() == 0:
+        work()
+        os._exit(0)
+def threads():
+    # The first to start reads the clock most, and is due last by some microseconds.
+    started = [threading.Thread(target=ends, args=(f'thread {n}', 5, 3000 - 1000 * n)) for n in (1, 2)]
+    for thread in started: thread.start()
+    for thread in started: thread.join()
+def alarm():
+    signal.alarm(5)
+    signal.sigwait([signal.SIGALRM])
+    print('alarm', flush=True)
+def parent():
+    child(lambda: ends('grandchild', 5))
+    ends('parent', 5, 3000)
+signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGALRM])
+for work in (parent, threads, lambda: ends('child', 5, 1000), alarm, lambda: ends('early', 4.999)):
+    child(work)
+ends('main', 5, 5000)
+time.sleep(100)
+"""
+
+
+async def test_waits_that_are_due_together_end_one_by_one_in_the_order_of_births(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lines_at_rest = []
+    wake_one = Helper.wake_one
+
+    def looked_at(helper: Helper) -> Waits:
+        lines_at_rest.append(len(stage.lines()))
+        return wake_one(helper)
+
+    monkeypatch.setattr(Helper, "wake_one", looked_at)
+    await stage.start(sys.executable, "-S", "-c", SIMULTANEOUS)
+    assert (await stage.clock.at_rest(timeout=20)).idle
+    lines_at_rest.clear()
+    stage.clock.set(6.0)
+    assert (await stage.clock.at_rest(timeout=20)).idle
+    assert lines_at_rest == list(range(9))
+    assert stage.lines() == [
+        "early", "main", "parent", "grandchild", "thread 1", "thread 2", "child", "alarm",
+    ]  # fmt: skip
+
+
+RANDOM = """
+import os, random, threading, time, uuid
+def draws():
+    return f'{random.Random().random()} {uuid.uuid4()} {os.urandom(3000)[-4:].hex()} {hash("text")}'
+def say(who):
+    print(who, draws(), flush=True)
+say(f'main {id(object())}')
+if os.fork() == 0:
+    say('child')
+    os._exit(0)
+os.wait()
+thread = threading.Thread(target=say, args=('thread',))
+thread.start()
+thread.join()
+os.execv('/bin/sh', ['sh', '-c', 'mktemp -u; mktemp -u'])
+"""
+
+
+@pytest.mark.skipif(shutil.which("mktemp") is None, reason="no mktemp")
+async def test_random_bytes_follow_from_the_seed_and_addresses_are_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def said(seed: int | None) -> list[str]:
+        stage = Stage(tmp_path / "out", seed)
+        try:
+            return await stage.play(sys.executable, "-S", "-c", RANDOM)
+        finally:
+            await stage.close()
+
+    monkeypatch.delenv("PYTHONHASHSEED", raising=False)
+
+    first, again, other, free = [await said(seed) for seed in (1, 1, 2, None)]
+    assert len(set(first)) == 5
+    assert again == first
+    assert not set(first) & set(other)
+    assert not set(first) & set(free)

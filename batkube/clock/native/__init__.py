@@ -1,1 +1,1 @@
-"""What is not Python: the code that is mapped into processes on the simulated clock."""
+"""The parts that are not Python: the code that is mapped into processes on the simulated clock."""

@@ -1,9 +1,9 @@
-"""Build what is not Python. ``python -m batkube.clock.native.build`` writes the vDSO image kept in the repository.
+"""Build the parts that are not Python. ``python -m batkube.clock.native.build`` writes the repository's vDSO image.
 
-Uses nothing but the standard library: the build of wheels loads it by itself.
+Uses nothing but the standard library: the build of wheels loads this file by itself.
 
-The image is machine code without relocations, the same for all programs of an architecture. Which bytes a compiler
-makes depends on its version; a test builds it anew and compares what both do.
+The image is machine code without relocations, the same for all programs of an architecture. Its bytes depend on the
+compiler's version; a test builds it anew and compares what both do.
 """
 
 import os
@@ -15,9 +15,9 @@ from pathlib import Path
 HERE = Path(__file__).parent
 IMAGE = HERE / "vdso-x86_64.so"
 IMAGE_BY = "gcc (Debian 12.2.0-14+deb12u1) 12.2.0"
-"""The compiler that made the image: another one makes other bytes, which do the same."""
+"""The compiler that made the image. Another one makes other bytes, which do the same."""
 HELPER = HERE / "tree-x86_64"
-"""The helper of tree mode, where the package brings it: wheels for platforms do."""
+"""The helper of tree mode, if the package brings it: wheels for platforms do."""
 HELPER_SOURCES = [HERE / "clock_page.h", *sorted((HERE / "tree").glob("*.[ch]"))]
 
 _FLAGS = (
@@ -29,12 +29,12 @@ _FLAGS = (
 
 
 def compiler() -> str | None:
-    """The C compiler: ``$CC``, gcc or cc."""
+    """Return the C compiler: ``$CC``, gcc or cc."""
     return next((found for name in (os.environ.get("CC"), "gcc", "cc") if name and (found := shutil.which(name))), None)
 
 
 def build(target: Path) -> None:
-    """Compile the image. Raises OSError where there is no C compiler, CalledProcessError where it fails."""
+    """Compile the image. Raises OSError if there is no C compiler, CalledProcessError if it fails."""
     command = compiler()
     if command is None:
         raise FileNotFoundError("there is neither $CC nor gcc nor cc")
@@ -43,9 +43,9 @@ def build(target: Path) -> None:
 
 
 def build_tree(target: Path, *, static: bool = False) -> None:
-    """Compile the helper of tree mode; ``static``: to run with any C library.
+    """Compile the helper of tree mode. With ``static`` it runs with any C library.
 
-    Raises OSError, CalledProcessError as ``build`` does.
+    Raises OSError and CalledProcessError as ``build`` does.
     """
     command = compiler()
     if command is None:

@@ -22,7 +22,7 @@ func main() {
 	if len(os.Args) > 1 && os.Args[1] != "spin" {
 		longest, _ = time.ParseDuration(os.Args[1])
 	} else if len(os.Args) > 1 {
-		for time.Since(start) < 50*time.Millisecond {
+		for time.Since(start) < 250*time.Millisecond {
 		}
 		say("spun")
 		return

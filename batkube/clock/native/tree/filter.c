@@ -1,4 +1,5 @@
-/* Which system calls stop: those that wait with a timeout, that arm timers, and that read the clock past the vDSO. */
+/* Which system calls stop: those that wait with a timeout, that arm timers, that read the clock past the vDSO, and that
+ * draw random bytes. */
 #include "tree.h"
 #include <linux/audit.h>
 #include <linux/filter.h>
@@ -78,6 +79,8 @@ void install_filter(void)
     emit(IF_EQUAL(AUDIT_ARCH_X86_64, 1, 0));
     emit(PASS);
     emit(LOAD(offsetof(struct seccomp_data, nr)));
+    if (has_seed)
+        stop_always(SYS_getrandom);
     stop_always(SYS_nanosleep);
     stop_always(SYS_clock_nanosleep);
     stop_always(SYS_gettimeofday);

@@ -1,5 +1,6 @@
 /* Calls that a held program is made to do, and the clock that each new image of a program is given with them: the two
- * clock pages and the stand-in vDSO are mapped, and the auxiliary vector points at the latter. */
+ * clock pages and the stand-in vDSO are mapped, and the auxiliary vector points at the latter. The random bytes that it
+ * points at as well are drawn anew. */
 #include "tree.h"
 #include <elf.h>
 #include <fcntl.h>
@@ -50,7 +51,8 @@ static long make_call(pid_t tid, const struct user_regs_struct *base, long numbe
     return (long)r.rax;
 }
 
-static unsigned long vdso_entry(pid_t tid, unsigned long stack) /* the address of AT_SYSINFO_EHDR's value */
+/* The address of a value in the auxiliary vector of a program at its start, or 0. */
+static unsigned long auxiliary(pid_t tid, unsigned long stack, unsigned long key)
 {
     unsigned long at = stack, words[2];
     if (peek(tid, at, words, 8) < 0)
@@ -64,7 +66,7 @@ static unsigned long vdso_entry(pid_t tid, unsigned long stack) /* the address o
     for (;; at += 16) {
         if (peek(tid, at, words, 16) < 0 || words[0] == AT_NULL)
             return 0;
-        if (words[0] == AT_SYSINFO_EHDR)
+        if (words[0] == key)
             return at + 8;
     }
 }
@@ -92,14 +94,26 @@ static int map_clock(pid_t tid, const struct user_regs_struct *r, unsigned long 
                ? 0 : -1;
 }
 
-int give_clock(pid_t tid)
+static void give_random_bytes(struct task *task, unsigned long stack)
 {
+    unsigned char bytes[16];
+    unsigned long entry = auxiliary(task->tid, stack, AT_RANDOM), address;
+    if (has_seed && entry && peek(task->tid, entry, &address, sizeof address) == 0) {
+        draw_bytes(task, bytes, sizeof bytes);
+        poke(task->tid, address, bytes, sizeof bytes);
+    }
+}
+
+int give_clock(struct task *task)
+{
+    pid_t tid = task->tid;
     struct user_regs_struct r;
     if (to_system_call_stop(tid) < 0 || ptrace(PTRACE_GETREGS, tid, 0, &r) < 0) /* leave execve itself */
         return -1;
-    unsigned long entry = r.cs == 0x33 ? vdso_entry(tid, r.rsp) : 0; /* else it is a 32-bit program */
+    unsigned long entry = r.cs == 0x33 ? auxiliary(tid, r.rsp, AT_SYSINFO_EHDR) : 0; /* else it is a 32-bit program */
     if (!entry)
         return -1;
+    give_random_bytes(task, r.rsp);
     errno = 0;
     long code = ptrace(PTRACE_PEEKTEXT, tid, r.rip, 0);
     if (errno || ptrace(PTRACE_POKETEXT, tid, r.rip, (code & ~0xffffl) | 0x050f) < 0) /* syscall */

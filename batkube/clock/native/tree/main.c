@@ -1,6 +1,6 @@
 /* Starts a program on the simulated clock and takes over the waits of it and of all processes it starts. Linux, x86-64.
  *
- *   tree PAGE VDSO CONTROL_FD READY_FD PROGRAM ARGUMENT...
+ *   tree PAGE VDSO CONTROL_FD READY_FD SEED PROGRAM ARGUMENT...
  *
  * The program keeps this process's id. A helper is forked that holds it with ptrace, follows fork and exec, and maps
  * the clock page and the stand-in vDSO into each new image. A seccomp filter stops only at system calls that wait with
@@ -8,22 +8,26 @@
  * simulated clock; when that has passed it, the call is ended as a time-out would end it.
  *
  * The controller sends one byte and gets one line, "ENDED WAITING DEADLINE STOPS BIRTHS\n":
- *   W  end the waits that are due
+ *   W  end the waits that are due, and let timers go off (both in the order of order.c)
+ *   O  only the first of them: those that are still due are told by DEADLINE
  *   Q  only tell
  *   P  gets "PID PID ...\n" instead: the processes that are held, also those whose parent has ended
- * WAITING counts the waits that go on, DEADLINE is the earliest of theirs (simulated CLOCK_MONOTONIC in ns, or -1), and
- * STOPS how many stops of processes were handled: all that had happened before the question. BIRTHS is how many processes
- * there have been.
+ * ENDED counts what was ended, WAITING the waits that go on, DEADLINE is the earliest of theirs (simulated
+ * CLOCK_MONOTONIC in ns, or -1), and STOPS how many stops of processes were handled: all that had happened before the
+ * question. BIRTHS is how many processes there have been.
  * When the controller closes its end, all the processes are killed. READY_FD gets '1' when the program's image has the
  * clock, '0' when it could not be given one.
  *
  * Timers (alarm, setitimer, timer_settime, timerfd) and the timeouts of sockets are kept here in the same way, and
  * count in WAITING and DEADLINE; the kernel's own are never armed.
  *
+ * SEED is hexadecimal, and all random bytes follow from it (random.c); if it is empty they are the kernel's.
+ *
  * Not taken over: io_uring, recvmmsg's own timeout, FUTEX_WAIT_REQUEUE_PI; 32-bit programs. */
 #include "tree.h"
 #include <fcntl.h>
 #include <poll.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,6 +41,39 @@
 static int control_fd, ready_fd;
 static unsigned long stops;
 
+static void be_born(struct task *child)
+{
+    child->born = 1;
+    if (child->held)
+        ptrace(PTRACE_CONT, child->tid, 0, 0);
+    child->held = 0;
+}
+
+/* It is known from now on, also before it first stops; it stops where that which made it does. It does nothing before
+ * this, so that what it makes itself has a lineage, too. */
+static void on_birth(pid_t parent)
+{
+    unsigned long message = 0;
+    if (ptrace(PTRACE_GETEVENTMSG, parent, 0, &message) < 0 || !message || kill((pid_t)message, 0) < 0)
+        return;
+    struct task *child = find_task((pid_t)message), *maker = find_task(parent);
+    child->sockets_stop |= maker->sockets_stop;
+    give_lineage(child, maker);
+    begin_stream(child);
+    be_born(child);
+}
+
+/* Children of a thread that was ended while it made them: nobody tells of their birth. */
+static void let_orphans_go(pid_t process)
+{
+    for (int i = 0; i < task_count; i++)
+        if (tasks[i].held) {
+            pid_t parent = parent_of(tasks[i].tid);
+            if (parent == process || !known_task(parent))
+                be_born(&tasks[i]);
+        }
+}
+
 static void on_exec(struct task *task)
 {
     unsigned long former = 0;
@@ -48,8 +85,10 @@ static void on_exec(struct task *task)
     }
     task->waiting = task->again = 0;
     task->at_exit = 0;
+    task->born = 1;
     drop_timers(tid, 0);
-    int given = give_clock(tid) == 0;
+    let_orphans_go(tid);
+    int given = give_clock(task) == 0;
     if (!given)
         fprintf(stderr, "batkube: process %d keeps the real clock\n", tid);
     if (ready_fd >= 0) {
@@ -67,7 +106,7 @@ static void on_call(struct task *task)
     struct user_regs_struct r;
     if (ptrace(PTRACE_GETREGS, task->tid, 0, &r) < 0)
         return;
-    if (!on_timer_call(task, &r) && !on_timerfd_call(task, &r) && !on_socket_call(task, &r))
+    if (!on_random_call(task, &r) && !on_timer_call(task, &r) && !on_timerfd_call(task, &r) && !on_socket_call(task, &r))
         on_wait(task, &r);
 }
 
@@ -85,21 +124,13 @@ static void on_call_end(struct task *task)
     deliver_held_back(tid);
 }
 
-/* It is known from now on, also before it first stops; it stops where that which made it does. */
-static void on_birth(const struct task *parent)
-{
-    unsigned long child = 0;
-    int sockets_stop = parent->sockets_stop;
-    if (ptrace(PTRACE_GETEVENTMSG, parent->tid, 0, &child) == 0 && child && kill((pid_t)child, 0) == 0)
-        find_task((pid_t)child)->sockets_stop |= sockets_stop;
-}
-
 static void handle(pid_t tid, int status)
 {
     stops++;
     if (!WIFSTOPPED(status)) {
         drop_task(tid);
         drop_timers(tid, 1); /* the first thread is the last to be told of */
+        let_orphans_go(tid);
         return;
     }
     struct task *task = find_task(tid);
@@ -116,8 +147,11 @@ static void handle(pid_t tid, int status)
         ptrace(PTRACE_LISTEN, tid, 0, 0);
     else if (event) {
         if (event != PTRACE_EVENT_STOP)
-            on_birth(task);
-        ptrace(resume, tid, 0, 0);
+            on_birth(tid);
+        if (known_task(tid)->born)
+            ptrace(resume, tid, 0, 0);
+        else
+            known_task(tid)->held = 1;
     } else {
         if (task->again && is_caught(tid, number))
             task->again = 0;
@@ -151,20 +185,11 @@ static void answer(char question)
         tell_processes();
         return;
     }
-    int64_t now = now_ns(MONOTONIC), next = NEVER;
-    int ended = 0, waiting = 0;
-    if (question == 'W')
-        ended = expire_timers(now) + expire_timerfds(now);
+    int64_t next = NEVER;
+    int ended = question == 'W' || question == 'O' ? end_due(question == 'O') : 0, waiting = 0;
     for (int i = 0; i < task_count; i++) {
         struct task *task = &tasks[i];
-        if (!task->waiting)
-            continue;
-        if (question == 'W' && task->deadline <= now && !task->interrupted) {
-            task->interrupted = 1;
-            ended++;
-            ptrace(PTRACE_INTERRUPT, task->tid, 0, 0);
-        }
-        if (task->interrupted)
+        if (!task->waiting || task->interrupted)
             continue;
         waiting++;
         if (next == NEVER || task->deadline < next)
@@ -180,9 +205,20 @@ static void answer(char question)
         _exit(0);
 }
 
+/* What the program was given to run steadily (steady.py) would only make us slow. */
+static void run_freely(void)
+{
+    cpu_set_t all;
+    struct sched_param normal = { 0 };
+    memset(&all, 0xff, sizeof all);
+    sched_setaffinity(0, sizeof all, &all);
+    sched_setscheduler(0, SCHED_OTHER, &normal);
+}
+
 static void helper(pid_t program, int started_fd)
 {
     setsid();
+    run_freely();
     sigset_t children;
     sigemptyset(&children);
     sigaddset(&children, SIGCHLD);
@@ -192,7 +228,9 @@ static void helper(pid_t program, int started_fd)
                    | PTRACE_O_TRACECLONE | PTRACE_O_TRACESECCOMP | PTRACE_O_EXITKILL;
     if (ptrace(PTRACE_SEIZE, program, 0, options) < 0)
         die("cannot trace the program");
-    find_task(program);
+    struct task *root = find_task(program);
+    root->born = 1;
+    begin_stream(root);
     if (write(started_fd, "s", 1) != 1)
         die("pipe");
     close(started_fd);
@@ -251,14 +289,15 @@ static void map_files(const char *vdso_path)
 
 int main(int argc, char **argv)
 {
-    if (argc < 6) {
-        fprintf(stderr, "usage: tree PAGE VDSO CONTROL_FD READY_FD PROGRAM ARGUMENT...\n");
+    if (argc < 7) {
+        fprintf(stderr, "usage: tree PAGE VDSO CONTROL_FD READY_FD SEED PROGRAM ARGUMENT...\n");
         return 2;
     }
     page_path = argv[1];
     map_files(argv[2]);
     control_fd = atoi(argv[3]);
     ready_fd = atoi(argv[4]);
+    set_seed(argv[5]);
     fcntl(control_fd, F_SETFD, FD_CLOEXEC);
     fcntl(ready_fd, F_SETFD, FD_CLOEXEC);
     int from_helper[2], to_helper[2];
@@ -292,6 +331,6 @@ int main(int argc, char **argv)
     if (read(from_helper[0], &started, 1) != 1)
         return 127; /* the helper has said why */
     install_filter();
-    execvp(argv[5], argv + 5);
-    die(argv[5]);
+    execvp(argv[6], argv + 6);
+    die(argv[6]);
 }

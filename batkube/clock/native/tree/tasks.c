@@ -56,11 +56,26 @@ int is_pending(pid_t tid, int signal)
 
 int is_caught(pid_t tid, int signal) { return has_signal(tid, "SigCgt: %llx", signal); }
 
-struct task *find_task(pid_t tid)
+pid_t parent_of(pid_t tid)
+{
+    pid_t parent = 0;
+    read_status(tid, "PPid: %d", &parent);
+    return parent;
+}
+
+struct task *known_task(pid_t tid)
 {
     for (int i = 0; i < task_count; i++)
         if (tasks[i].tid == tid)
             return &tasks[i];
+    return 0;
+}
+
+struct task *find_task(pid_t tid)
+{
+    struct task *known = known_task(tid);
+    if (known)
+        return known;
     tasks = room_for_one(tasks, task_count, &task_room, sizeof *tasks);
     tasks[task_count].tid = tid;
     tasks[task_count].process = tid;
@@ -71,11 +86,11 @@ struct task *find_task(pid_t tid)
 
 void drop_task(pid_t tid)
 {
-    for (int i = 0; i < task_count; i++)
-        if (tasks[i].tid == tid) {
-            tasks[i] = tasks[--task_count];
-            return;
-        }
+    struct task *task = known_task(tid);
+    if (!task)
+        return;
+    free(task->lineage);
+    *task = tasks[--task_count];
 }
 
 int peek(pid_t tid, unsigned long address, void *buffer, size_t size)

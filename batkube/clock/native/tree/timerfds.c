@@ -98,6 +98,8 @@ static void tidy(void)
 }
 
 /* ---------------------------------------------------------------- calls */
+static void go_off(int index, int64_t now);
+
 static clockid_t clock_of(int ours)
 {
     char path[64], text[256];
@@ -146,8 +148,9 @@ static void settime(struct task *task, struct user_regs_struct *r)
     timer->told = 0;
     timer->interval = interval;
     timer->deadline = value ? deadline_of(value, flags & TFD_TIMER_ABSTIME, clock_kind(timer->clock)) : NEVER;
-    if (value && timer->deadline <= now_ns(MONOTONIC))
-        expire_timerfds(now_ns(MONOTONIC));
+    int64_t now = now_ns(MONOTONIC);
+    if (value && timer->deadline <= now)
+        go_off((int)(timer - timerfds), now);
     answer_call(task->tid, r, result);
 }
 
@@ -189,16 +192,17 @@ static void fire(struct timerfd *timer, int64_t expired)
     timerfd_settime(timer->ours, expired > 1 ? TFD_TIMER_ABSTIME : 0, &past, 0);
 }
 
-int expire_timerfds(int64_t now)
+static void go_off(int index, int64_t now)
 {
-    int count = 0;
+    fire(&timerfds[index], expirations(&timerfds[index].deadline, timerfds[index].interval, now));
+}
+
+void offer_timerfds(int64_t now)
+{
     tidy();
     for (int i = 0; i < timerfd_count; i++)
-        if (timerfds[i].deadline != NEVER && timerfds[i].deadline <= now) {
-            fire(&timerfds[i], expirations(&timerfds[i].deadline, timerfds[i].interval, now));
-            count++;
-        }
-    return count;
+        if (timerfds[i].deadline != NEVER && timerfds[i].deadline <= now)
+            offer(timerfds[i].process, timerfds[i].deadline, i, go_off);
 }
 
 int64_t next_timerfd(int *armed)

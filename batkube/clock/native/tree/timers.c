@@ -61,13 +61,16 @@ void drop_timers(pid_t process, int also_alarm)
 }
 
 /* ---------------------------------------------------------------- calls */
+static void go_off(int index, int64_t now);
+
 static void arm(struct timer *timer, int64_t value, int64_t interval, int absolute)
 {
     timer->deadline = value ? deadline_of(value, absolute, timer->which) : NEVER;
     timer->interval = interval;
     timer->overrun = 0;
-    if (value && timer->deadline <= now_ns(MONOTONIC))
-        expire_timers(now_ns(MONOTONIC));
+    int64_t now = now_ns(MONOTONIC);
+    if (value && timer->deadline <= now)
+        go_off((int)(timer - timers), now);
 }
 
 static long alarm_call(pid_t process, unsigned int seconds)
@@ -195,15 +198,21 @@ static void send_signal(struct timer *timer, int64_t expired)
         syscall(SYS_rt_sigqueueinfo, timer->process, timer->signal, &info);
 }
 
-int expire_timers(int64_t now)
+static void go_off(int index, int64_t now)
 {
-    int count = 0;
-    for (int i = 0; i < timer_count; i++)
-        if (timers[i].deadline != NEVER && timers[i].deadline <= now) {
-            send_signal(&timers[i], expirations(&timers[i].deadline, timers[i].interval, now));
-            count++;
-        }
-    return count;
+    send_signal(&timers[index], expirations(&timers[index].deadline, timers[index].interval, now));
+}
+
+void offer_timers(int64_t now)
+{
+    for (int i = 0; i < timer_count; i++) {
+        if (timers[i].deadline == NEVER || timers[i].deadline > now)
+            continue;
+        if (timers[i].notify == SIGEV_NONE)
+            go_off(i, now); /* nobody is told */
+        else
+            offer(timers[i].process, timers[i].deadline, i, go_off);
+    }
 }
 
 int64_t next_timer(int *armed)

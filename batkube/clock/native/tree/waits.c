@@ -181,10 +181,29 @@ static void on_wait_end(struct task *task, struct user_regs_struct *r)
     ptrace(PTRACE_SETREGS, task->tid, 0, r);
 }
 
+static void interrupt(int index, int64_t now)
+{
+    (void)now;
+    tasks[index].interrupted = 1;
+    ptrace(PTRACE_INTERRUPT, tasks[index].tid, 0, 0);
+}
+
+void offer_waits(int64_t now)
+{
+    for (int i = 0; i < task_count; i++)
+        if (tasks[i].waiting && !tasks[i].interrupted && tasks[i].deadline <= now)
+            offer(tasks[i].tid, tasks[i].deadline, i, interrupt);
+}
+
 /* ---------------------------------------------------------------- a wait begins */
+static int is_made_again(const struct task *task, const struct user_regs_struct *r)
+{
+    return task->again && task->again_number == (long)r->orig_rax && task->again_stack == r->rsp;
+}
+
 int64_t deadline_again(struct task *task, const struct user_regs_struct *r, int64_t deadline)
 {
-    if (task->again && task->again_number == (long)r->orig_rax && task->again_stack == r->rsp)
+    if (is_made_again(task, r))
         deadline = task->again_deadline;
     task->again = 0;
     return deadline;
@@ -229,8 +248,9 @@ void on_wait(struct task *task, struct user_regs_struct *r)
         go_on(tid);
         return;
     }
+    int again = is_made_again(task, &original); /* then it waits for its turn to end, also where it is due */
     int64_t deadline = deadline_again(task, &original, absolute ? timeout : now + timeout);
-    if (deadline <= now) {
+    if (deadline <= now && !again) {
         if (sleeps)
             answer_call(tid, &original, 0);
         else if (number == SYS_futex || number == SYS_futex_waitv)

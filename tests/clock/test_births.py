@@ -1,0 +1,77 @@
+"""Whether something was started on this machine, and what is not asked where nothing was."""
+
+import os
+import subprocess
+import threading
+
+import pytest
+
+from batkube.clock import births
+from batkube.clock.births import Births
+from batkube.clock.oracle import IdleOracle
+from batkube.clock.processes import Process
+
+from .conftest import StartPython, idle, line, until
+from .oracle_stage import WAITS
+
+
+@pytest.fixture
+def seen(monkeypatch: pytest.MonkeyPatch) -> Births:
+    monkeypatch.setattr(births, "_TRUSTED_FOR", 60.0)
+    return Births()
+
+
+def test_it_stands_while_nothing_is_started(seen: Births) -> None:
+    until(lambda: seen.last() == seen.last() is not None)  # others may start something
+
+
+def test_a_process_changes_it(seen: Births) -> None:
+    before = seen.last()
+    subprocess.run(["/bin/true"], check=True)
+    assert seen.last() != before
+
+
+def test_a_thread_changes_it(seen: Births) -> None:
+    before = seen.last()
+    thread = threading.Thread(target=int)
+    thread.start()
+    thread.join()
+    assert seen.last() != before
+
+
+def test_it_is_not_trusted_for_long(seen: Births, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ids are given out in a circle."""
+    before = seen.last()
+    monkeypatch.setattr(births, "_TRUSTED_FOR", 0.0)
+    assert seen.last() != before
+
+
+@pytest.mark.parametrize("told", [b"0.00 0.00 0.00 0/0 0\n", b"", b"nothing of the kind"])
+def test_an_imitation_is_not_trusted(told: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "pread", lambda *args: told)
+    assert Births().last() is None
+
+
+def test_threads_and_children_are_asked_for_only_where_something_was_started(
+    oracle: IdleOracle, start_python: StartPython, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    process = start_python(WAITS)
+    line(process)
+    oracle.add(process.pid)
+    until(lambda: idle(oracle))
+    refresh, asked = Process.refresh, list[Process]()
+
+    def ask(process: Process) -> bool:
+        asked.append(process)
+        return refresh(process)
+
+    monkeypatch.setattr(Process, "refresh", ask)
+
+    def look() -> bool:
+        asked.clear()
+        return idle(oracle)
+
+    until(lambda: look() and not asked)
+    subprocess.run(["/bin/true"], check=True)
+    assert idle(oracle)
+    assert asked
