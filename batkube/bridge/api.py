@@ -4,7 +4,7 @@ Typed; its OpenAPI page is ``/batkube/v1/docs``.
 """
 
 from collections.abc import Callable
-from typing import Literal
+from typing import Any, Literal
 
 from fastapi import APIRouter, HTTPException
 from pydantic import BaseModel
@@ -13,9 +13,10 @@ from batkube import __version__
 from batkube.bridge.jobs import Job, JobState
 from batkube.bridge.simulation import Simulation
 from batkube.kube.server import ApiServer
+from batkube.results.metrics import Figures, figures
 
 Current = Callable[[], Simulation | None]
-"""The simulation that goes on at the moment."""
+"""A function that returns the current simulation, if there is one."""
 
 
 class Health(BaseModel):
@@ -33,11 +34,11 @@ class Time(BaseModel):
     epoch: float
     """Unix seconds of simulated time 0."""
     rfc3339: str
-    """Now, as Kubernetes objects are dated."""
+    """The present, as Kubernetes objects are dated."""
 
 
 class JobCounts(BaseModel):
-    """Jobs by where they stand."""
+    """The number of jobs in each state."""
 
     waiting: int = 0
     running: int = 0
@@ -46,7 +47,7 @@ class JobCounts(BaseModel):
 
 
 class State(BaseModel):
-    """Where the simulation stands."""
+    """The state of the simulation."""
 
     state: Literal["waiting for a simulation", "running", "over"]
     time: Time | None = None
@@ -58,16 +59,16 @@ class State(BaseModel):
 
 
 class Counters(BaseModel):
-    """What the API server has done."""
+    """Counters of the API server."""
 
     revision: int
     requests: dict[str, int]
-    """``verb resource`` to how often it was asked for."""
+    """The number of requests for each ``verb resource``."""
     connections: int
 
 
 class JobView(BaseModel):
-    """A job, as the bridge knows it."""
+    """A job, as the bridge knows it. Times are simulated seconds."""
 
     id: str
     state: JobState
@@ -82,20 +83,12 @@ class JobView(BaseModel):
     finish_time: float | None
     final_state: str
     reason: str | None
-
-
-class Results(BaseModel):
-    """The figures so far, over the jobs that have ended."""
-
-    jobs_ended: int
-    makespan: float | None
-    """Date of the last completion."""
-    mean_waiting_time: float | None
-    mean_turnaround_time: float | None
+    progress: dict[str, Any] | None
+    """The progress of a job that was killed."""
 
 
 def router(server: ApiServer, current: Current) -> APIRouter:
-    """The routes, to be included in the server's FastAPI application."""
+    """Return the routes, to be included in the server's FastAPI application."""
     routes = APIRouter(prefix="/batkube/v1", tags=["simulation"])
 
     def simulation() -> Simulation:
@@ -106,18 +99,23 @@ def router(server: ApiServer, current: Current) -> APIRouter:
 
     @routes.get("/health")
     async def health() -> Health:
-        """Whether the server answers."""
+        """Say that the server answers."""
         return Health()
 
     @routes.get("/state")
     async def state() -> State:
-        """Where the simulation stands."""
+        """Return the state of the simulation."""
         found = current()
         if found is None or not found.began:
             return State(state="waiting for a simulation")
-        counts = dict.fromkeys(JobState, 0)
-        for job in found.control.jobs.values():
-            counts[job.state] += 1
+        control = found.control
+        rejected = len(control.rejections)
+        counts = {
+            JobState.WAITING: control.submitted - control.running - control.over,
+            JobState.RUNNING: control.running,
+            JobState.ENDED: control.over - rejected,
+            JobState.REJECTED: rejected,
+        }
         return State(
             state="over" if found.over else "running",
             time=_time(found),
@@ -130,12 +128,12 @@ def router(server: ApiServer, current: Current) -> APIRouter:
 
     @routes.get("/time")
     async def time() -> Time:
-        """The simulated clock."""
+        """Return the simulated time."""
         return _time(simulation())
 
     @routes.get("/counters")
     async def counters() -> Counters:
-        """Requests and revisions of the API server."""
+        """Return the counters of the API server: requests and revision."""
         return Counters(
             revision=server.store.revision,
             requests={" ".join(key): count for key, count in sorted(server.requests.items())},
@@ -144,30 +142,22 @@ def router(server: ApiServer, current: Current) -> APIRouter:
 
     @routes.get("/jobs")
     async def jobs(state: JobState | None = None, limit: int = 1000, offset: int = 0) -> list[JobView]:
-        """The jobs in order of submission, of one state or all."""
+        """Return the jobs in order of submission, of one state or all, without those whose pods are kept no longer."""
         found = [job for job in simulation().control.jobs.values() if state is None or job.state == state]
         return [_job(job) for job in found[offset : offset + limit]]
 
     @routes.get("/jobs/{job_id}")
     async def job(job_id: str) -> JobView:
-        """One job, by Batsim's id (``w0!12``)."""
+        """Return one job, by Batsim's id (``w0!12``)."""
         found = simulation().control.jobs.get(job_id)
         if found is None:
             raise HTTPException(404, f"no job {job_id} has been submitted")
         return _job(found)
 
     @routes.get("/results")
-    async def results() -> Results:
-        """The figures so far."""
-        ended = [job for job in simulation().control.ended if job.finish_time is not None]
-        waits = [(job.starting_time or 0.0) - job.subtime for job in ended]
-        turnarounds = [(job.finish_time or 0.0) - job.subtime for job in ended]
-        return Results(
-            jobs_ended=len(ended),
-            makespan=max((job.finish_time or 0.0 for job in ended), default=None),
-            mean_waiting_time=sum(waits) / len(waits) if waits else None,
-            mean_turnaround_time=sum(turnarounds) / len(turnarounds) if turnarounds else None,
-        )
+    async def results() -> Figures:
+        """Return the figures so far."""
+        return figures(simulation().finished.records())
 
     return routes
 
@@ -192,4 +182,5 @@ def _job(job: Job) -> JobView:
         finish_time=job.finish_time,
         final_state=job.batsim_state,
         reason=job.reason,
+        progress=job.progress,
     )

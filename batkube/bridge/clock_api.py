@@ -1,4 +1,4 @@
-"""``/batkube/v1/clock``: how simulated time goes on, and control of it while it does."""
+"""``/batkube/v1/clock``: the pace of simulated time, shown and controlled while a simulation runs."""
 
 from typing import Annotated, Literal
 
@@ -11,41 +11,41 @@ State = Literal["waiting", "running", "paused", "over"]
 
 
 class ClockState(BaseModel):
-    """How simulated time goes on. Dates are simulated seconds."""
+    """The progress of simulated time. Dates are simulated seconds."""
 
     state: State
     """``waiting`` for a simulation to begin; ``over``: it has ended, and no other has begun."""
     paused: bool
-    """Also before a simulation begins, which then begins paused."""
+    """True also before a simulation begins, which then begins paused."""
     pace: float | None
-    """Simulated seconds a real one; null: as fast as it goes."""
+    """Simulated seconds per real second; null: as fast as possible."""
     told: float | None
-    """The date of the last message of the simulator that was told."""
+    """The date of the simulator's last message that was told."""
     next: float | None
-    """The date of the message that waits to be told; null while the last is being dealt with."""
+    """The date of the message that waits to be told; null while the last one is being handled."""
     stepping: bool
-    """Paused, but the last message or a step that was asked for has not been dealt with yet."""
+    """Paused, but the last message, or a step that was asked for, has not been handled yet."""
     behind: float
-    """By how many real seconds the last message was told late: more than a moment means that the pace is too fast."""
+    """The real seconds by which the last message was told late. More than a moment means that the pace is too fast."""
 
 
 class PaceWanted(BaseModel):
-    """The pace to go on at."""
+    """The pace that is asked for."""
 
     model_config = ConfigDict(extra="forbid")
 
     factor: Annotated[float, Field(gt=0, allow_inf_nan=False)] | None
-    """Simulated seconds a real one; null: as fast as it goes."""
+    """Simulated seconds per real second; null: as fast as possible."""
 
 
 class Conflict(BaseModel):
-    """Why it cannot be done now."""
+    """The reason why a request cannot be carried out now."""
 
     detail: str
 
 
 def clock_router(pace: Pace) -> APIRouter:
-    """The routes, to be included in the server's FastAPI application."""
+    """Return the routes, to be included in the server's FastAPI application."""
     routes = APIRouter(prefix="/batkube/v1/clock", tags=["clock"])
 
     def shown() -> ClockState:
@@ -64,7 +64,7 @@ def clock_router(pace: Pace) -> APIRouter:
 
     @routes.get("")
     async def show() -> ClockState:
-        """How simulated time goes on."""
+        """Return the progress of simulated time."""
         return shown()
 
     @routes.put("/pace")
@@ -75,7 +75,7 @@ def clock_router(pace: Pace) -> APIRouter:
 
     @routes.post("/pause")
     async def pause() -> ClockState:
-        """Stop before the next message of the simulator is told. What is being dealt with comes to its end first."""
+        """Stop before the simulator's next message is told. A message that is being handled comes to its end first."""
         pace.pause()
         return shown()
 
@@ -87,9 +87,9 @@ def clock_router(pace: Pace) -> APIRouter:
 
     @routes.post("/step", status_code=202, responses={409: {"model": Conflict}})
     async def step() -> ClockState:
-        """While paused: let exactly one message through. ``stepping`` is true until it has been dealt with.
+        """Let exactly one message through while paused. ``stepping`` is true until it has been handled.
 
-        It is not waited for here: a request in work would be one more thing that is not at rest.
+        This does not wait for the step: a request in work would itself keep the server from being at rest.
         """
         if not pace.paused:
             raise HTTPException(409, "the clock is not paused: pause it first")

@@ -1,43 +1,47 @@
-"""Rest of a scheduler that lives on the simulated clock: it is observed, and its timers are known."""
+"""The rest of a scheduler that lives on the simulated clock: it is observed, and its timers are known."""
 
 import asyncio
 import time
 
 from batkube.bridge.errors import RunFailed
 from batkube.bridge.rest import has_asked_for_pods, not_at_rest
+from batkube.bridge.step_settings import StepSettings
 from batkube.clock.oracle import IdleOracle
 from batkube.clock.simulated import SimulatedClock
-from batkube.kube.deadlines import Deadlines
+from batkube.clock.verdict import not_idle
 from batkube.kube.server import ApiServer
-from batkube.results.manifest import Rest as RestCounts
-from batkube.settings import StepSettings
+from batkube.kube.storage.deadlines import Deadlines
+from batkube.results.run import Rest as RestCounts
 
 LEAD = 60.37
 """Simulated seconds that a scheduler has for starting up, before the simulation begins at 0.
 
-No whole number: a scheduler may count its ticks (each second, say) from its start, and events are often dated at whole
-seconds.
+It is not a whole number: a scheduler may count its ticks (each second, for example) from its start, and events are
+often dated at whole seconds.
 """
 AHEAD = 0.00025
-"""Simulated seconds by which its wall clock is ahead of the simulation.
+"""Simulated seconds by which the scheduler's wall clock is ahead of the simulation.
 
-Other ticks come at whole seconds of the wall clock, and the nanoseconds that its readings of it have taken. So they are
-due when an event of that second comes, and not a moment later, while the scheduler reacts. With what
-``clock.simulated.CYCLE`` adds it is less than a millisecond.
+Other ticks come at whole seconds of the wall clock, plus the nanoseconds that readings of the clock have added. With
+this lead they are due when an event of that second comes, and not a moment later while the scheduler reacts. Together
+with the lead of ``clock.simulated.CYCLE`` it is less than a millisecond.
 """
+ENDLESS = not_idle("endless", "it goes on to send requests though nothing happens")
 STARTUP_SILENCE = 2.0
 """Simulated seconds without a request after which a scheduler has started up."""
 
 
 def scheduler_clock(epoch: float, oracle: IdleOracle) -> SimulatedClock:
-    """The clock for a scheduler in a simulation that begins at ``epoch`` (Unix seconds)."""
+    """Return the clock for a scheduler in a simulation that begins at ``epoch`` (Unix seconds)."""
     return SimulatedClock(epoch - LEAD + AHEAD, oracle)
 
 
 class RestOnSimulatedClock:
-    """Rest of the processes that were started on ``clock``, which shows LEAD at simulated second 0."""
+    """The rest of the processes that were started on ``clock``, which shows LEAD at simulated second 0."""
 
     knows_timers = True
+    one_by_one = True
+    keeps_appointments = False
 
     def __init__(self, server: ApiServer, settings: StepSettings, clock: SimulatedClock) -> None:
         self.counts = RestCounts()
@@ -45,16 +49,16 @@ class RestOnSimulatedClock:
         self._settings = settings
         self._clock = clock
         self._watches = Deadlines(lambda: clock.now)
-        """When watches end that the scheduler has asked for."""
+        """The dates at which watches end that the scheduler has asked for."""
         server.end_watches_by(self._watches)
-        self._rested: tuple[int, int, int] | None = None
-        """What there had been to stir it when it last came to rest."""
+        self._rested: tuple[int, ...] | None = None
+        """The value of ``_stirring`` when the scheduler last came to rest."""
 
     def close(self) -> None:
-        """The clock belongs to whoever started the processes."""
+        """Do nothing: the clock belongs to the code that started the processes."""
 
     async def start(self) -> None:
-        """Follow the scheduler's timers until it has asked for pods and says nothing more for a moment of its time."""
+        """Follow the scheduler's timers until it has asked for pods and then sends nothing for STARTUP_SILENCE."""
         requests, silent_since = 0, 0.0
         while True:
             await self._at_rest()
@@ -72,18 +76,22 @@ class RestOnSimulatedClock:
         await self.advance(0.0)
 
     async def advance(self, now: float) -> None:
-        """It is ``now``: timers that are due fire, before the events of this date are told."""
+        """Move the scheduler's clock to ``now``: timers that are due fire, before the events of this date are told."""
         self._clock.set(LEAD + now)
         await self._at_rest()
 
     async def wait(self) -> float:
-        """Return when the scheduler is at rest: now."""
+        """Return when the scheduler is at rest: the present."""
         await self._at_rest()
         self.counts.observed += 1
         return time.monotonic()
 
+    async def came_back(self) -> bool:
+        """Return False: the code that waits for the scheduler's process reports its end."""
+        return False
+
     def next_timer(self) -> float | None:
-        """The simulated second at which it would wake up by itself."""
+        """Return the simulated second at which the scheduler would wake up by itself."""
         deadline = self._next_deadline()
         return None if deadline is None else round(deadline - LEAD, 6)
 
@@ -91,26 +99,41 @@ class RestOnSimulatedClock:
         dates = [date for date in (self._clock.next_deadline(), self._watches.next()) if date is not None]
         return min(dates, default=None)
 
-    def _stirring(self) -> tuple[int, int, int]:
-        """Changes if the scheduler was given something since: a change of an object, an answer, a jump of its clock.
+    def _stirring(self) -> tuple[int, ...]:
+        """Return a value that changes if the scheduler was given something: an event, an answer, a jump of its clock.
 
-        Asleep, and without any of these, it sleeps on.
+        A sleeping scheduler that is given nothing sleeps on. Requests and events that wait for their turn have not been
+        given yet. If no client takes turns, each change of an object is an event.
         """
-        return self._server.store.revision, self._server.requests.total(), self._clock.jumps
+        server, turns = self._server, self._server.turns
+        given = (turns.let_through,) if turns.in_use else (server.store.revision, server.requests.total())
+        return *given, self._clock.jumps
 
     async def _at_rest(self) -> None:
+        """Give the scheduler all that waits for it, one by one, each while it rests."""
+        silent_since = time.monotonic()
+        turns = self._server.turns
+        rests = self._stirring() == self._rested and not self._server.busy()
         while True:
-            due = self._watches.next()
-            if (due is None or due > self._clock.now) and self._stirring() == self._rested and not self._server.busy():
-                return
-            self._watches.pass_due()
-            verdict = await self._clock.at_rest(
-                timeout=self._settings.rest_timeout, progress=self._server.requests.total
-            )
-            self.counts.nudges = self._clock.nudges
-            if verdict.gone:
-                # Its end is told by whoever waits for the process, with exit code and last words.
-                await asyncio.Event().wait()
-            if not verdict.idle:
-                raise not_at_rest(self.counts, verdict, self._settings.rest_timeout)
-            self._rested = self._stirring()
+            events = turns.events
+            if not rests:
+                await self._observe()
+            rests = False
+            if not (self._watches.pass_next() or turns.next()):
+                break
+            now = time.monotonic()
+            if turns.events != events:
+                silent_since = now
+            elif now - silent_since > self._settings.rest_timeout:
+                raise not_at_rest(self.counts, ENDLESS, self._settings.rest_timeout)
+        self._rested = self._stirring()
+
+    async def _observe(self) -> None:
+        """Return when the scheduler is at rest. Raises RunFailed."""
+        verdict = await self._clock.at_rest(timeout=self._settings.rest_timeout, progress=self._server.requests.total)
+        self.counts.nudges = self._clock.nudges
+        if verdict.gone:
+            # The code that waits for the process reports its end, with exit code and last words.
+            await asyncio.Event().wait()
+        if not verdict.idle:
+            raise not_at_rest(self.counts, verdict, self._settings.rest_timeout)

@@ -1,5 +1,6 @@
-"""The simulated platform as the cluster's nodes: their names and numbers, what is free, what a job may get."""
+"""The simulated platform as the cluster's nodes: their names and numbers, what is free, and what a job may get."""
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -7,35 +8,43 @@ from batkube.batsim.allocation import format_intervals
 from batkube.batsim.messages import ComputeResource, ExecuteJobData
 from batkube.batsim.platform import Platform
 from batkube.bridge.device_claims import is_device
+from batkube.bridge.draw import Draw
 from batkube.bridge.errors import InputError, InvariantBroken
 from batkube.bridge.hosts import Host, node
-from batkube.bridge.jobs import Job, PodWishes
+from batkube.bridge.jobs import Job, PodRequirements
 from batkube.bridge.kubelet import Kubelet
 from batkube.bridge.names import Names
 from batkube.bridge.occupancy import Occupancy
 from batkube.bridge.pods import GPU, JOB_ANNOTATION
+from batkube.bridge.storages import Storages
 from batkube.bridge.time import SimulatedTime
-from batkube.kube.quantity import Quantity
+from batkube.kube.apimachinery.quantity import Quantity
+from batkube.kube.apimachinery.status import ApiError
 from batkube.kube.server import ApiServer
-from batkube.kube.status import ApiError
 
 JSON = dict[str, Any]
 
 ADMISSION_WITHOUT = ("TaintNodesByCondition",)
-"""Admission plugins that the API server of simulated hosts does without: they are ready when they are created, and
-nobody plays the controller that would take a new node's taint away."""
+"""Admission plugins that the API server of simulated hosts does not run. Nodes are ready when they are created, and
+there is no controller that would take a new node's taint away."""
+
+NEEDS_PLATFORM = "Batsim 4 does not tell how many cores it has; give its platform file with --platform"
 
 DEFAULT_CPU = "1"
-"""Cores that a pod asks for where its job says nothing and hosts are shared."""
+"""Cores that a pod asks for if its job says nothing and hosts are shared."""
 
 
 class Cluster:
-    """Nodes, one a compute host. ``platform`` is the platform file where it is at hand: Batsim tells no core counts."""
+    """The nodes, one for each compute host.
+
+    ``platform`` is the platform file, if known: Batsim 4 tells no core counts.
+    """
 
     def __init__(self, server: ApiServer, time: SimulatedTime, platform: Platform | None = None) -> None:
         self.hosts: dict[str, Host] = {}
-        """By the node's name."""
+        """The hosts by the node's name."""
         self.kubelet = Kubelet(server, time)
+        self.storages = Storages()
         self._server = server
         self.occupancy = self._occupancy(exclusive=True)
         self._time = time
@@ -43,32 +52,57 @@ class Cluster:
         self._node_of: dict[int, str] = {}
         self._allocatable: dict[str, dict[str, str]] = {}
         self._whole_host: str | None = None
+        self._not_ready: set[str] = set()
+        self.last_refusal = -math.inf
+        """The date of the last refused binding, in simulated seconds."""
+        self._coreless: str | None = None
+        """A host whose number of cores is not known, if there is one."""
 
     @property
     def exclusive(self) -> bool:
-        """Whether a host takes one job at a time (Batsim's default), whatever a scheduler believes."""
+        """True if a host takes one job at a time (Batsim's default), whatever a scheduler believes."""
         return self.occupancy.exclusive
 
     @property
     def _shows_use(self) -> bool:
         return self.exclusive and self._whole_host is None
 
-    def create(self, resources: Sequence[ComputeResource], *, exclusive: bool) -> None:
-        """Make a node of each compute host. Raises InputError where a host cannot be shown as one."""
+    def create(
+        self,
+        resources: Sequence[ComputeResource],
+        *,
+        exclusive: bool,
+        storages: Storages | None = None,
+        draw: Draw | None = None,
+    ) -> None:
+        """Make a node of each compute host. Raises InputError if a host cannot be shown as one.
+
+        ``draw`` gives the order of their creation. kube-scheduler looks at nodes in the order in which it has heard of
+        them, and takes one of equal ones.
+        """
+        self.storages = storages or self.storages
         names = Names()
+        names.reserve(resource.name for resource in resources)
         self.occupancy = self._occupancy(exclusive)
+        nodes = []
         for resource in resources:
             host = self._host(resource)
+            if not host.knows_cores:
+                self._coreless = self._coreless or host.name
+                if not exclusive:
+                    raise InputError(f"host {host.name}: {NEEDS_PLATFORM}")
             name = names.claim(host.name)
             created = node(host, name, exclusive=exclusive, now=self._time.rfc3339())
-            try:
-                self._server.create("nodes", created)
-            except ApiError as error:
-                raise InputError(f"host {host.name}: {error.message}") from None
+            nodes.append((host, created))
             self.hosts[name] = host
             self._node_of[host.number] = name
             self._allocatable[name] = created["status"]["allocatable"]
             self.occupancy.add_node(name, self._allocatable[name])
+        for host, created in (draw or Draw()).order(nodes):
+            try:
+                self._server.create("nodes", created)
+            except ApiError as error:
+                raise InputError(f"host {host.name}: {error.message}") from None
         cores = {allocatable["cpu"] for allocatable in self._allocatable.values()}
         if exclusive and len(cores) == 1:
             self._whole_host = cores.pop()
@@ -78,80 +112,122 @@ class Cluster:
 
     def _host(self, resource: ComputeResource) -> Host:
         described = self._platform.hosts_by_name.get(resource.name) if self._platform else None
+        if self._platform is not None and described is None:
+            where = self._platform.path or "the platform"
+            raise InputError(f"host {resource.name}: Batsim has it, but {where} has not: is it another platform?")
         return Host(
             number=resource.id,
             name=resource.name,
-            cores=described.cores if described else None,
+            cores=described.cores if described else resource.cores,
             properties={**(described.properties if described else {}), **resource.properties},
             zone_properties=resource.zone_properties or {},
             zones=described.zones if described else (),
         )
 
-    def node_of_host(self, number: int) -> str:
-        """The node's name. Raises InvariantBroken for a number that Batsim never told."""
+    def node_of_host(self, number: int) -> str | None:
+        """Return the node's name; None for a storage host, which is no node.
+
+        Raises InvariantBroken for a number that Batsim never told.
+        """
+        if number in self.storages:
+            return None
         try:
             return self._node_of[number]
         except KeyError:
             raise InvariantBroken(f"Batsim named host {number}, which it had not told of") from None
 
-    def requests(self, wishes: PodWishes) -> dict[str, str]:
-        """What each pod of such a job asks for.
+    def set_ready(self, node: str, ready: bool) -> None:
+        """Note that the node's host is up, or gone. A node that is not ready takes no pod."""
+        if ready == (node not in self._not_ready):
+            return
+        if ready:
+            self._not_ready.remove(node)
+        else:
+            self._not_ready.add(node)
+        self.kubelet.set_ready(node, ready)
 
-        On exclusive hosts that are all alike a pod asks for a whole one, so that a scheduler which counts cores sees
-        them as full as they are. Where they differ, a node offers no more than its job has, while it has one.
+    def is_ready(self, node: str) -> bool:
+        """Tell whether the node's host is up."""
+        return node not in self._not_ready
+
+    def requests(self, requirements: PodRequirements) -> dict[str, str]:
+        """Return the requests of each pod of such a job.
+
+        On exclusive hosts that are all alike a pod asks for a whole one, so that a scheduler that counts cores sees the
+        nodes as full as they are. If hosts differ, a node offers no more than its job has, while it has one.
         """
-        cpu = wishes.cpu or DEFAULT_CPU
+        cpu = requirements.cpu or DEFAULT_CPU
         if self._whole_host is not None:
             cpu = max(cpu, self._whole_host, key=Quantity.parse)
         wanted = {"cpu": cpu}
-        if wishes.memory:
-            wanted["memory"] = wishes.memory
-        if wishes.gpu:
-            wanted[GPU] = wishes.gpu
+        if requirements.memory:
+            wanted["memory"] = requirements.memory
+        if requirements.gpu:
+            wanted[GPU] = requirements.gpu
         return wanted
 
     def why_never(self, pods: int, requests: dict[str, str]) -> str | None:
-        """Why ``pods`` pods with such requests cannot run together even on an empty cluster; None where they can."""
+        """Say why ``pods`` pods with such requests cannot run together even on an empty cluster; None if they can.
+
+        Raises InputError if that depends on a number of cores that is not known.
+        """
         if pods < 1:
             return "it asks for no resource (res is 0)"
         able = self.occupancy.could_take(requests)
         if able >= pods:
             return None
+        if self._coreless and self.occupancy.could_take({**requests, "cpu": "0"}) >= pods:
+            raise InputError(f"cpu {requests['cpu']} is asked for, and host {self._coreless}: {NEEDS_PLATFORM}")
         asked = ", ".join(f"{key} {value}" for key, value in requests.items())
         return f"it needs {pods} times {asked} at once, and the empty cluster has room for {able}"
 
     def check_binding(self, pod: JSON, node_name: str) -> None:
-        """Refuse a binding to a node that is in use or has too little left (409, as for any conflict).
+        """Refuse a binding to a node that is gone, in use, or has too little left (409, as for any conflict).
 
-        A real API server would take it, and the kubelet would fail the pod (``OutOfcpu``): the job would be lost.
+        A real API server would accept it, and the kubelet would fail the pod (``OutOfcpu``): the job would be lost.
         """
         if JOB_ANNOTATION not in pod["metadata"].get("annotations", {}):
             return
-        if why := self.occupancy.refusal(pod, node_name):
+        why = self.occupancy.refusal(pod, node_name)
+        if node_name in self._not_ready:
+            why = f'node "{node_name}" is not ready: its host is unavailable'
+        if why:
+            self.last_refusal = self._time.now
             raise ApiError.conflict("pods/binding", pod["metadata"]["name"], why)
 
     def take(self, pod: JSON, node_name: str) -> None:
-        """The pod holds the node from now on. Raises InvariantBroken."""
+        """Let the pod hold the node from now on. Raises InvariantBroken."""
         self.occupancy.take(pod, node_name)
 
-    def show_taken(self, node_name: str, wishes: PodWishes) -> None:
-        """Let the node offer no more than its only pod has, where the pod could not ask for the whole host."""
+    def show_taken(self, node_name: str, requirements: PodRequirements) -> None:
+        """Let the node offer no more than its only pod has, if the pod could not ask for the whole host."""
         if self._shows_use:
-            offered = {**self._allocatable[node_name], **self.requests(wishes)}
+            offered = {**self._allocatable[node_name], **self.requests(requirements)}
             self.kubelet.set_allocatable(node_name, offered)
 
     def release(self, pod_uid: str) -> None:
-        """The pod holds nothing any more."""
+        """Take the pod off its node."""
         node_name = self.occupancy.release(pod_uid)
         if node_name is not None and self._shows_use:
             self.kubelet.set_allocatable(node_name, self._allocatable[node_name])
 
+    def numbers(self, job: Job) -> list[int]:
+        """Return the host numbers of a job's pods, in order. All its pods must be bound."""
+        return [self.hosts[job.nodes[pod]].number for pod in job.pods]
+
     def execution(self, job: Job) -> ExecuteJobData:
-        """EXECUTE_JOB for a job whose pods are all bound; a mapping where several of them share a host."""
-        numbers = [self.hosts[job.nodes[pod]].number for pod in job.pods]
-        job.hosts = numbers
+        """Return EXECUTE_JOB for a job whose pods are all bound, with a mapping if several of them share a host.
+
+        Raises InputError if its storages would have to be mapped, too: Batsim 4 takes only one of the two.
+        """
+        job.hosts = numbers = self.numbers(job)
         distinct = sorted(set(numbers))
         mapping = None
         if len(distinct) < len(numbers):
             mapping = {str(executor): distinct.index(number) for executor, number in enumerate(numbers)}
-        return ExecuteJobData(job_id=job.id, alloc=format_intervals(distinct), mapping=mapping)
+            if job.storage_mapping and not self.storages.named:
+                raise InputError(
+                    "several of its pods share a host, and its profile uses storages: Batsim 4 maps one of both"
+                )
+        alloc = format_intervals(distinct)
+        return ExecuteJobData(job_id=job.id, alloc=alloc, mapping=mapping, storage_mapping=job.storage_mapping)

@@ -1,8 +1,8 @@
-"""How long a scheduler's reactions are taken to last in simulated time.
+"""The simulated time that a scheduler's reactions are taken to last.
 
-By default they last no time: what is decided in reaction to an event carries the event's date. With another model it
-is dated later, and Batsim is told so: its protocol takes a reply's ``now`` that lies behind the message's for a
-scheduler that took so long. Batsim stands still meanwhile, and what happens in between is told afterwards.
+By default they last no time: decisions in reaction to an event carry the event's date. With another model they are
+dated later, and Batsim is told so: in its protocol the ``now`` of a reply may be later than that of the message, for a
+scheduler that took so long. Batsim stands still meanwhile, and tells afterwards what happens in between.
 """
 
 import time
@@ -17,7 +17,7 @@ EXPECTED = "expected zero, a number of simulated seconds, or real:FACTOR (real a
 
 
 class DecisionTime(BaseModel):
-    """A model of it, as the user names it: ``zero``, ``SECONDS`` or ``real[:FACTOR]``."""
+    """A model of the decision time, as the user names it: ``zero``, ``SECONDS`` or ``real[:FACTOR]``."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -25,11 +25,11 @@ class DecisionTime(BaseModel):
     seconds: float = 0.0
     """Simulated seconds that each reaction lasts (``constant``)."""
     factor: float = 1.0
-    """Simulated seconds that a real second of a reaction lasts (``real``)."""
+    """Simulated seconds for each real second of a reaction (``real``)."""
 
     @classmethod
     def parse(cls, text: str) -> "DecisionTime":
-        """What the user wrote. Raises ValueError."""
+        """Read the user's text. Raises ValueError."""
         name, colon, factor = text.strip().partition(":")
         if name == "real":
             return cls(model="real", factor=_positive(factor) if colon else 1.0)
@@ -49,7 +49,7 @@ class DecisionTime(BaseModel):
         return f"{self.seconds:g}" if self.model == "constant" else "zero"
 
     def lasts(self, worked: float) -> float:
-        """The simulated seconds that a reaction takes for which the scheduler ``worked`` so many real ones."""
+        """Return the simulated seconds of a reaction for which the scheduler ``worked`` so many real seconds."""
         return self.seconds if self.model == "constant" else worked * self.factor if self.model == "real" else 0.0
 
 
@@ -67,9 +67,9 @@ def _positive(factor: str) -> float:
 
 
 class Reactions:
-    """Moves simulated time on by what reactions last: from events being told until the scheduler rests.
+    """Moves simulated time on by the length of reactions: from the first event told until the scheduler rests.
 
-    A reaction in which it neither binds nor deletes a pod leaves nothing to be dated, and takes no time.
+    A reaction in which the scheduler neither binds nor deletes a pod has no decision to date, and takes no time.
     """
 
     def __init__(
@@ -77,11 +77,11 @@ class Reactions:
     ) -> None:
         self.decision_time = decision_time
         self.at_pace = False
-        """Whether decisions were dated by the pace of real time instead, some of them at least."""
+        """True if at least some decisions were dated by the pace of real time instead."""
         self.count = 0
-        """How many took time."""
+        """The number of reactions that took time."""
         self.total = 0.0
-        """Simulated seconds of all of them."""
+        """The simulated seconds of all reactions together."""
         self.longest = 0.0
         self._clock = clock
         self._real = real
@@ -90,20 +90,23 @@ class Reactions:
 
     @property
     def model(self) -> str:
-        """By what decisions were dated."""
+        """The name of the model by which decisions were dated."""
         return "pace" if self.at_pace else str(self.decision_time)
 
     def begin(self) -> None:
-        """Events of this date are being told."""
+        """Note that events of this date are being told."""
         if self.decision_time.model != "zero":
             self._cause, self._told = self._clock.now, self._real()
 
     def decided(self) -> None:
-        """A pod is about to be bound: the API dates it within the reaction, too."""
+        """Move time on, because a pod is about to be bound: the API dates the binding within the reaction, too."""
         self._move_on(self._real())
 
     def end(self, rested: float, *, acted: bool) -> bool:
-        """The scheduler has been at rest since ``rested`` (real clock); whether that took simulated time."""
+        """End the reaction of a scheduler at rest since ``rested`` (real clock).
+
+        Returns True if it took simulated time.
+        """
         cause = self._cause
         if cause is None:
             return False

@@ -1,16 +1,17 @@
 """Claims of devices (DRA): the part of the resourceclaim controller, which no scheduler plays.
 
-A pod that names a template gets a claim of its own. When a pod has ended its claims are free again: the scheduler has
-allocated them and reserved them for it, and somebody has to take that back (kube-controller-manager's
+A pod that names a template gets a claim of its own. When a pod has ended its claims are freed: the scheduler has
+allocated them and reserved them for the pod, and a controller has to take that back (kube-controller-manager's
 ``pkg/controller/resourceclaim``, of Kubernetes 1.36).
 """
 
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from batkube.bridge.subscription import Subscription
+from batkube.kube.apimachinery.status import ApiError
 from batkube.kube.server import ApiServer
-from batkube.kube.status import ApiError
-from batkube.kube.store import DELETED, Change
+from batkube.kube.storage.store import DELETED, Change
 
 JSON = dict[str, Any]
 Key = tuple[str, str]
@@ -20,16 +21,16 @@ CLAIMS = "resourceclaims.resource.k8s.io"
 TEMPLATES = "resourceclaimtemplates.resource.k8s.io"
 CLASSES = "deviceclasses.resource.k8s.io"
 CLASS_PREFIX = "deviceclass.resource.kubernetes.io/"
-"""With the name of a DeviceClass: the extended resource that it stands for in any case."""
+"""The prefix that makes the name of a DeviceClass the extended resource that it stands for in any case."""
 CLAIM_NAME = "resource.kubernetes.io/pod-claim-name"
-"""Annotation of a claim that was made for a pod: which of the pod's claims it is."""
+"""The annotation of a claim that was made for a pod: the name of the claim within the pod."""
 PROTECTION = "resource.kubernetes.io/delete-protection"
-"""Finalizer of a claim that is allocated."""
+"""The finalizer of a claim that is allocated."""
 _LONGEST_PREFIX = 57
 
 
 class DeviceClaims:
-    """Follows pods and claims from ``start`` to ``stop``; what is to be done is done by ``sync``.
+    """Follows pods and claims from ``start`` to ``stop``; ``sync`` does what is to be done.
 
     ``warn`` tells the user what is missing.
     """
@@ -37,25 +38,22 @@ class DeviceClaims:
     def __init__(self, server: ApiServer, warn: Callable[[str], None]) -> None:
         self._server = server
         self._warn = warn
-        self._following = False
-        # In order of the changes. As dictionaries: each once.
+        self._changes = Subscription(server, self._on_change)
+        # Dictionaries keep the order of the changes, and each key once.
         self._pods: dict[Key, None] = {}
         self._claims: dict[Key, None] = {}
         self._without_template: dict[Key, None] = {}
 
     def start(self) -> None:
         """Begin to follow."""
-        self._server.subscribe(self._on_change)
-        self._following = True
+        self._changes.start()
 
     def stop(self) -> None:
         """Follow no more."""
-        if self._following:
-            self._server.store.unsubscribe(self._on_change)
-        self._following = False
+        self._changes.stop()
 
     def sync(self) -> None:
-        """Make the claims that pods need, and free those that none needs any more."""
+        """Make the claims that pods need, and free those that no pod needs any more."""
         while self._pods or self._claims:
             pods, self._pods = self._pods, {}
             for key in pods:
@@ -100,7 +98,7 @@ class DeviceClaims:
             self._server.update("pods", {**pod, "status": status}, "status")
 
     def _claim(self, pod: JSON, name: str, template_name: str) -> JSON:
-        """A claim for the pod. Raises ApiError where there is no such template."""
+        """Return a claim for the pod. Raises ApiError if there is no such template."""
         metadata = pod["metadata"]
         template = self._server.get(TEMPLATES, template_name, metadata["namespace"])["spec"]
         given = template.get("metadata") or {}
@@ -137,13 +135,13 @@ class DeviceClaims:
             self._server.delete(CLAIMS, key[1], key[0])
 
     def _is_over(self, consumer: JSON, namespace: str) -> bool:
-        """Whether it is a pod that runs no more."""
+        """Tell whether the consumer is a pod that runs no more."""
         if consumer.get("apiGroup") or consumer["resource"] != "pods":
             return False
         return self._pod_is_over(namespace, consumer["name"], consumer["uid"])
 
     def _owner_is_over(self, claim: JSON) -> bool:
-        """Whether it was made for a pod that runs no more."""
+        """Tell whether the claim was made for a pod that runs no more."""
         metadata = claim["metadata"]
         return any(
             owner.get("controller")
@@ -158,7 +156,7 @@ class DeviceClaims:
 
 
 def is_device(server: ApiServer, resource: str) -> bool:
-    """Whether a DeviceClass stands for the extended resource: a scheduler may claim a device in its place."""
+    """Tell whether a DeviceClass stands for the extended resource: a scheduler may claim a device in its place."""
     return any(
         resource in (device_class["spec"].get("extendedResourceName"), CLASS_PREFIX + device_class["metadata"]["name"])
         for device_class in server.store.list(CLASSES)
@@ -166,15 +164,16 @@ def is_device(server: ApiServer, resource: str) -> bool:
 
 
 def _is_done(pod: JSON) -> bool:
-    """It has ended, or is deleted and on no node."""
+    """Tell whether the pod has ended, or is deleted and on no node."""
     if pod.get("status", {}).get("phase") in ("Succeeded", "Failed"):
         return True
     return bool(pod["metadata"].get("deletionTimestamp")) and not pod["spec"].get("nodeName")
 
 
 def _claims_of(pod: JSON) -> Iterator[str]:
-    """The names of its claims: its own, those made for it, and the one that a scheduler has made for extended resources
-    that are devices.
+    """Yield the names of the pod's claims.
+
+    These are its own, those made for it, and the one that a scheduler has made for extended resources that are devices.
     """
     status = pod.get("status", {})
     for one in (*(pod["spec"].get("resourceClaims") or ()), *(status.get("resourceClaimStatuses") or ())):
@@ -185,7 +184,7 @@ def _claims_of(pod: JSON) -> Iterator[str]:
 
 
 def _prefix(pod: str, claim: str) -> str:
-    """For a generated name; both are cut where they are long."""
+    """Return the prefix for a generated name. Both parts are shortened if they are too long."""
     whole = f"{pod}-{claim}-"
     if len(whole) <= _LONGEST_PREFIX:
         return whole

@@ -1,4 +1,4 @@
-"""What can end a simulation, each with the text that its user reads."""
+"""The errors that can end a simulation, each with the text that its user reads."""
 
 
 class RunFailed(Exception):
@@ -10,8 +10,8 @@ class InputError(ValueError):
 
 
 class InvariantBroken(RunFailed):
-    """A promise of batkube's does not hold: a bug of batkube's, or of a simulator. The text names the event."""
+    """A guarantee of batkube does not hold: a bug of batkube, or of a simulator. The text names the event."""
 
 
 class Stuck(RunFailed):
-    """Nothing can ever happen again, and jobs wait."""
+    """A run in which nothing can ever happen again, though jobs wait."""

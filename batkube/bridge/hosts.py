@@ -1,22 +1,26 @@
 """Hosts of the simulated platform as Nodes.
 
-``core`` (property, else the platform's core attribute, else 1) gives cpu, ``memory`` gives memory, ``pods`` the number
-of pods. A property named like an extended resource (``nvidia.com/gpu``) with a whole number is one; others become
-labels. The zone that holds the host and the one around it become the topology labels for zone and region.
+``core`` (property, else the platform's core attribute, else 1) gives cpu, ``memory`` gives memory (``32Gi``, also
+spelled ``32GiB``), ``pods`` the number of pods. A property with the name of an extended resource (``nvidia.com/gpu``)
+and a whole number as its value is such a resource; others become labels. The zone that holds the host and the zone
+around that one become the topology labels for zone and region.
 """
 
+import re
 from dataclasses import dataclass, field
 from typing import Any
 
 from batkube.bridge.errors import InputError
-from batkube.bridge.names import label_value
-from batkube.kube.quantity import Quantity, QuantityError
+from batkube.bridge.names import MAX_LABEL_VALUE, label_value
+from batkube.kube.apimachinery.quantity import Quantity, QuantityError
 
 HOST_ANNOTATION = "batkube.io/host"
 NUMBER_ANNOTATION = "batkube.io/host-number"
 
 DEFAULT_MEMORY = "1Ti"
-"""Memory of a host whose platform says nothing of it: enough never to be the reason why a pod waits."""
+"""The memory of a host whose platform does not name it: enough never to be the reason why a pod waits."""
+_IN_BYTES = re.compile(r"([0-9.]+) ?([KMGTPE]i)B")
+"""Another common spelling of a quantity of memory."""
 DEFAULT_PODS = 110
 """The kubelet's own default for ``maxPods``."""
 
@@ -33,19 +37,24 @@ class Host:
     """Batsim's number of the host, used in allocations."""
     name: str
     cores: int | None = None
-    """Cores by the platform file; unknown where only Batsim's messages are at hand."""
+    """The cores by the platform file, else as Batsim 5 tells; None if only messages of Batsim 4 are known."""
     properties: dict[str, str] = field(default_factory=dict)
     zone_properties: dict[str, str] = field(default_factory=dict)
-    """Those of the zones that hold it; they become labels only."""
+    """The properties of the zones that hold the host; they become labels only."""
     zones: tuple[str, ...] = ()
     """The zones that hold the host, outermost first."""
 
+    @property
+    def knows_cores(self) -> bool:
+        """True if the number of cores is known, and not just taken to be one."""
+        return self.cores is not None or "core" in self.properties
+
 
 def node(host: Host, name: str, *, exclusive: bool, now: str) -> dict[str, Any]:
-    """The Node for ``host``, ready, created at ``now`` (RFC 3339).
+    """Return the Node for ``host``, ready, created at ``now`` (RFC 3339).
 
-    ``exclusive``: one job at a time, Batsim's default, shown as room for a single pod.
-    Raises InputError where a property is not what it must be.
+    ``exclusive``: one job at a time, Batsim's default, shown as room for a single pod. Raises InputError if a property
+    does not have the form it must have.
     """
     capacity = {
         "cpu": _quantity(host, "core", str(host.cores or 1)),
@@ -54,7 +63,7 @@ def node(host: Host, name: str, *, exclusive: bool, now: str) -> dict[str, Any]:
     }
     labels = {
         "kubernetes.io/arch": "amd64",
-        "kubernetes.io/hostname": name,
+        "kubernetes.io/hostname": _hostname(host, name),
         "kubernetes.io/os": "linux",
     }
     if host.zones:
@@ -99,7 +108,7 @@ def node(host: Host, name: str, *, exclusive: bool, now: str) -> dict[str, Any]:
 
 
 def ready_condition(ready: bool, now: str) -> dict[str, str]:
-    """The condition Ready as a kubelet, or the node life-cycle controller in its place, writes it."""
+    """Return the condition Ready as a kubelet, or the node life-cycle controller in its place, writes it."""
     return {
         "type": "Ready",
         "status": "True" if ready else "Unknown",
@@ -111,7 +120,7 @@ def ready_condition(ready: bool, now: str) -> dict[str, str]:
 
 
 def unreachable_taints(now: str) -> list[dict[str, str]]:
-    """The taints of a node that answers no more, as the node life-cycle controller sets them."""
+    """Return the taints of a node that answers no more, as the node life-cycle controller sets them."""
     key = "node.kubernetes.io/unreachable"
     return [
         {"key": key, "effect": "NoSchedule", "timeAdded": now},
@@ -119,13 +128,26 @@ def unreachable_taints(now: str) -> list[dict[str, str]]:
     ]
 
 
+def _hostname(host: Host, name: str) -> str:
+    """Return the value of the label: the node's name, or if that is too long, its beginning and the host's number."""
+    if len(name) <= MAX_LABEL_VALUE:
+        return name
+    number = f"-{host.number}"
+    return label_value(name[: MAX_LABEL_VALUE - len(number)]) + number
+
+
 def _quantity(host: Host, name: str, default: str) -> str:
     text = host.properties.get(name, default)
+    if name == "memory" and (size := _IN_BYTES.fullmatch(text)):
+        text = size[1] + size[2]
     try:
         if Quantity.parse(text) < Quantity.parse("0"):
             raise QuantityError("must not be negative")
     except QuantityError as error:
-        raise InputError(f"host {host.name}: property {name} is {text!r}: {error}") from None
+        example = "32Gi or 4000M" if name == "memory" else "4"
+        raise InputError(
+            f"host {host.name}: property {name} is {text!r}: expected a quantity such as {example}: {error}"
+        ) from None
     return text
 
 

@@ -1,22 +1,21 @@
-"""The life of jobs and their pods, from submission to the end, and the decisions on them that Batsim is owed."""
+"""The life of jobs and their pods, from submission to the end, and the decisions on them for Batsim."""
 
 from typing import Any
 
-from batkube.batsim import messages
+from batkube.batsim.messages import LeafProgress, Progress
 from batkube.bridge import pods
 from batkube.bridge.cluster import Cluster
+from batkube.bridge.decisions import Decisions
 from batkube.bridge.errors import InputError, InvariantBroken
-from batkube.bridge.jobs import Job, JobState, PodWishes
+from batkube.bridge.jobs import Job, JobState, PodRequirements
 from batkube.bridge.names import Names
 from batkube.bridge.time import SimulatedTime
+from batkube.kube.apimachinery.status import ApiError
 from batkube.kube.server import ApiServer
-from batkube.kube.status import ApiError
 from batkube.results.events import EventLog
 from batkube.results.pods import PodRecord
 
 JSON = dict[str, Any]
-Decision = messages.ExecuteJob | messages.RejectJob | messages.KillJob | messages.Notify | messages.CallMeLater
-
 SUCCESS = "COMPLETED_SUCCESSFULLY"
 WALLTIME_REACHED = "COMPLETED_WALLTIME_REACHED"
 KILLED = "COMPLETED_KILLED"
@@ -25,18 +24,28 @@ KILLED = "COMPLETED_KILLED"
 class JobControl:
     """All jobs of a simulation. Each is submitted once, and ends once: completed or rejected."""
 
-    def __init__(self, server: ApiServer, time: SimulatedTime, events: EventLog, cluster: Cluster) -> None:
+    def __init__(
+        self, server: ApiServer, time: SimulatedTime, events: EventLog, cluster: Cluster, decisions: Decisions
+    ) -> None:
         self.jobs: dict[str, Job] = {}
-        """By id, in order of submission."""
+        """The jobs by id, in order of submission."""
         self._waiting: dict[str, Job] = {}
-        """Those that have neither started nor ended."""
-        self.ended: list[Job] = []
-        """In order of completion or rejection: the order of Batsim's jobs.csv."""
+        """The jobs that have neither started nor ended."""
+        self._unplaced: dict[str, Job] = {}
+        """The waiting jobs whose scheduler is running and has not given a node to each of their pods."""
+        self._running: dict[str, Job] = {}
+        self._partly_bound: dict[str, Job] = {}
+        """The waiting jobs of which some pods have a node, and not all."""
+        self._ended: dict[str, Job] = {}
+        self.settled: list[Job] = []
+        """The jobs that are over, and whose pods have ended or gone, since the list was last taken from here."""
+        self.rejections: dict[str, str] = {}
+        """The reasons why jobs were rejected, by job id."""
+        self.submitted = self.over = 0
+        """The number of jobs that there were, and of those that have ended or were rejected."""
         self.pods: dict[str, PodRecord] = {}
-        """By name, in order of creation."""
-        self.running = 0
-        self.decisions: list[Decision] = []
-        """What Batsim is to be told with the next reply."""
+        """The pods by name, in order of creation."""
+        self.decisions = decisions
         self._server = server
         self._time = time
         self._events = events
@@ -46,25 +55,62 @@ class JobControl:
         self._job_of: dict[str, Job] = {}
         self._priority_classes: set[str] = set()
 
+    @property
+    def ended(self) -> list[Job]:
+        """The jobs that are over, in order of completion or rejection, without those that are forgotten."""
+        return list(self._ended.values())
+
     def job_of(self, pod: str) -> Job | None:
-        """The job that the pod of this name belongs to; None for pods that are not ours."""
+        """Return the job that the pod of this name belongs to; None for pods that are not ours."""
         return self._job_of.get(pod)
 
     def waiting(self) -> list[Job]:
-        """The jobs that have neither started nor ended, in order of submission."""
+        """Return the jobs that have neither started nor ended, in order of submission."""
         return list(self._waiting.values())
+
+    @property
+    def running(self) -> int:
+        """The number of jobs that run."""
+        return len(self._running)
+
+    def jobs_on(self, node: str) -> list[Job]:
+        """Return the waiting or running jobs that have a pod on the node, in order of submission."""
+        live = (*self._waiting.values(), *self._running.values())
+        return sorted((job for job in live if node in job.nodes.values()), key=lambda job: job.number)
+
+    @property
+    def any_waiting(self) -> bool:
+        """True if there are waiting jobs."""
+        return bool(self._waiting)
+
+    @property
+    def any_unplaced(self) -> bool:
+        """True if a scheduler that is running has still to give nodes to pods of waiting jobs."""
+        return bool(self._unplaced)
+
+    def partly_bound(self) -> list[Job]:
+        """Return the waiting jobs of which some pods have a node, and not all, in order of submission."""
+        return sorted(self._partly_bound.values(), key=lambda job: job.number)
 
     def submit(self, job: Job, *, problem: str | None = None) -> None:
         """Take in a new job: create its pods.
 
-        It is rejected at once where ``problem`` says why, or where it can never run.
+        It is rejected at once if ``problem`` says why, or if it can never run.
         """
+        self.submitted += 1
         if job.id in self.jobs:
             raise InvariantBroken(f"job {job.id} was submitted twice")
         self.jobs[job.id] = self._waiting[job.id] = job
+        if job.served:
+            self._unplaced[job.id] = job
+        self.decisions.table.submitted(job.id)
         self._record("job_submitted", job=job.id, resources=job.resources, scheduler=job.scheduler)
-        requests = self._cluster.requests(job.wishes)
-        if why := problem or self._cluster.why_never(job.resources, requests):
+        requests = self._cluster.requests(job.requirements)
+        try:
+            why = problem or self._cluster.why_never(job.resources, requests)
+        except InputError as error:
+            raise InputError(f"job {job.id}: {error}") from None
+        if why:
             self.reject(job, why)
             return
         base = self._names.claim(job.id)
@@ -72,22 +118,26 @@ class JobControl:
         self.create_pods(job)
 
     def create_pods(self, job: Job) -> None:
-        """The pods of a job that waits, none of them bound. A job whose pods the API refuses is rejected."""
-        requests = self._cluster.requests(job.wishes)
+        """Create the pods of a waiting job, none of them bound. A job whose pods the API refuses is rejected."""
+        requests = self._cluster.requests(job.requirements)
         try:
-            priority_class = self._priority_class(job.wishes)
+            priority_class = self._priority_class(job.requirements)
             for pod in pods.pods_of(job, self._pod_type, requests=requests, priority_class=priority_class):
                 name = pod["metadata"]["name"]
                 self._job_of[name] = job
                 self.pods[name] = PodRecord(name, pods.NAMESPACE, job.id, job.scheduler, created_time=self._time.now)
-                created = self._server.create("pods", pod, pods.NAMESPACE)
-                job.uids[name] = created["metadata"]["uid"]
+                job.uids[name] = self._store(job, pod)["metadata"]["uid"]
         except (InputError, ApiError) as error:
             self.reject(job, str(error))
 
-    def _priority_class(self, wishes: PodWishes) -> str | None:
-        """The PriorityClass for a job's priority; for a number one is made, since a pod cannot carry a bare number."""
-        priority = wishes.priority
+    def _store(self, job: Job, pod: JSON) -> JSON:
+        if job.requirements.pod or job.requirements.labels:  # what the user has put in is checked
+            return self._server.create("pods", pod, pods.NAMESPACE)
+        return self._server.trusted.create_pod(pod, pods.NAMESPACE, plain=("activeDeadlineSeconds",))
+
+    def _priority_class(self, requirements: PodRequirements) -> str | None:
+        """Return the PriorityClass for a job's priority. For a number one is made: a pod cannot carry a bare number."""
+        priority = requirements.priority
         if priority is None or isinstance(priority, str):
             return priority
         name = f"batkube-priority-{priority}".replace("--", "-minus-")
@@ -97,53 +147,75 @@ class JobControl:
         return name
 
     def bound(self, job: Job, pod: str, node: str) -> None:
-        """The pod has a node."""
+        """Note that the pod has a node."""
         if job.state is not JobState.WAITING:
             raise InvariantBroken(f"pod {pod} was bound to {node} although job {job.id} is {job.state}")
         job.nodes[pod] = node
+        if len(job.nodes) < len(job.pods):
+            self._partly_bound[job.id] = job
+        else:
+            self._partly_bound.pop(job.id, None)
+            self._unplaced.pop(job.id, None)
         self.pods[pod].node = node
         self.pods[pod].bound_time = self._time.now
-        self._cluster.show_taken(node, job.wishes)
+        self._cluster.show_taken(node, job.requirements)
         self._record("pod_bound", pod=pod, node=node)
 
     def start(self, job: Job) -> None:
-        """All its pods are bound, and have started where that takes time: the job runs from now on."""
+        """Start a job whose pods are all bound, and have started if that takes time: it runs from now on.
+
+        A job that Batsim cannot run there is rejected.
+        """
+        try:
+            execution = self._cluster.execution(job)
+        except InputError as error:
+            self.reject(job, str(error))
+            return
         job.move(JobState.RUNNING)
-        del self._waiting[job.id]
-        self.running += 1
+        self._waits_no_more(job)
+        self._running[job.id] = job
         job.starting_time = self._time.now
-        self.decisions.append(messages.ExecuteJob(timestamp=self._time.now, data=self._cluster.execution(job)))
+        self.decisions.execute(execution)
         self._record("job_started", job=job.id, hosts=job.hosts)
         for name in job.pods:
             if self.pods[name].starting_time is None:
                 self.start_pod(name)
 
     def start_pod(self, name: str) -> None:
-        """The pod's process runs from now on."""
+        """Note that the pod's process runs from now on."""
         self.pods[name].starting_time = self._time.now
         self.pods[name].phase = "Running"
         self._cluster.kubelet.start(name)
 
     def complete(self, job_id: str, batsim_state: str, return_code: int, *, finished: float) -> Job:
-        """Batsim says that a job has ended, ``finished`` it has maybe earlier, while a decision took its time.
+        """Note that Batsim says that a job has ended; ``finished`` may be earlier than now, by the time of a decision.
 
-        Its pods have not ended yet. Raises InvariantBroken where it did not run.
+        Its pods have not ended yet. Raises InvariantBroken if the job did not run.
         """
         job = self.jobs.get(job_id)
         if job is None:
             raise InvariantBroken(f"JOB_COMPLETED names {job_id}, which was never submitted")
         job.move(JobState.ENDED)
-        self.running -= 1
+        self.decisions.table.completed(job_id)
+        del self._running[job.id]
         job.finish_time = finished
         job.batsim_state = batsim_state
         job.return_code = return_code
-        self.ended.append(job)
+        self._is_over(job)
         earlier = {"finish_time": finished} if finished < self._time.now else {}
         self._record("job_completed", job=job.id, state=batsim_state, return_code=return_code, **earlier)
         return job
 
+    def killed(self, job_id: str, progress: Progress) -> None:
+        """Note the progress of a job that Batsim has killed."""
+        job = self.jobs.get(job_id)
+        if job is None:
+            raise InvariantBroken(f"JOB_KILLED names {job_id}, which was never submitted")
+        job.progress = _told(progress)
+        self._record("job_killed", job=job.id, progress=job.progress)
+
     def end_pod(self, job: Job, name: str, date: float) -> None:
-        """The pod of a job that has completed ends at ``date``, its process with the job; it leaves its node."""
+        """End the pod of a completed job at ``date``, and take it off its node. Its process has ended with the job."""
         self._cluster.release(job.uids[name])
         record, kubelet = self.pods[name], self._cluster.kubelet
         exited = date if job.finish_time is None else job.finish_time
@@ -161,19 +233,40 @@ class JobControl:
             case _:
                 record.reason = "Error"
                 kubelet.fail(name, date, job.return_code, exited)
+        job.pods_ended += 1
+        if job.pods_ended == len(job.pods):
+            self.settled.append(job)
 
     def reject(self, job: Job, why: str) -> None:
-        """The job will never run: Batsim is told, its pods go away."""
+        """Reject a job, which will then never run: Batsim is told, and its pods are removed."""
         job.move(JobState.REJECTED)
-        del self._waiting[job.id]
+        self._waits_no_more(job)
         job.reason = why
-        self.ended.append(job)
+        self._is_over(job)
+        self.rejections[job.id] = why
         self._record("job_rejected", job=job.id, reason=why)
-        data = messages.RejectJobData(job_id=job.id)
-        self.decisions.append(messages.RejectJob(timestamp=self._time.now, data=data))
+        self.decisions.reject(job.id)
         self.remove_pods(job)
         for name in job.pods:
             self.pods[name].reason = "Rejected"
+        self.settled.append(job)
+
+    def forget(self, job: Job) -> list[PodRecord]:
+        """Forget a job that is over. Returns the records of its pods."""
+        del self.jobs[job.id], self._ended[job.id]
+        self.decisions.table.forget(job.id)
+        for name in job.pods:
+            self._job_of.pop(name, None)
+        return [self.pods.pop(name) for name in job.pods if name in self.pods]
+
+    def _is_over(self, job: Job) -> None:
+        job.end_number, self.over = self.over, self.over + 1
+        self._ended[job.id] = job
+
+    def _waits_no_more(self, job: Job) -> None:
+        del self._waiting[job.id]
+        self._unplaced.pop(job.id, None)
+        self._partly_bound.pop(job.id, None)
 
     def remove_pods(self, job: Job) -> None:
         """Take the pods of a job that does not run out of the API, and off their nodes."""
@@ -182,9 +275,12 @@ class JobControl:
             self._cluster.kubelet.remove(name)
         job.uids.clear()
         job.nodes.clear()
+        self._partly_bound.pop(job.id, None)
+        if job.served and job.id in self._waiting:
+            self._unplaced[job.id] = job
 
     def replace_pods(self, job: Job, why: str) -> None:
-        """The pods of a job that waits are made anew, on no node, as a controller does when one of them is lost."""
+        """Make the pods of a waiting job anew, on no node, as a controller does when one of them is lost."""
         self._record("pods_replaced", job=job.id, reason=why)
         self.remove_pods(job)
         self.create_pods(job)
@@ -196,8 +292,17 @@ class JobControl:
         job.kill_asked = True
         job.reason = why
         self._record("job_kill_asked", job=job.id, reason=why)
-        data = messages.KillJobData(job_ids=[job.id])
-        self.decisions.append(messages.KillJob(timestamp=self._time.now, data=data))
+        self.decisions.kill(job.id)
 
     def _record(self, event: str, **details: Any) -> None:
         self._events.write(self._time.now, event, **details)
+
+
+def _told(progress: Progress) -> JSON:
+    """Return the tree of a job's progress; shares have the six decimals that Batsim prints."""
+    if isinstance(progress, LeafProgress):
+        return {"profile_name": progress.profile_name, "progress": round(progress.progress, 6)}
+    tree: JSON = {"profile_name": progress.profile_name, "current_task_index": progress.current_task_index}
+    if progress.current_task is not None:
+        tree["current_task"] = _told(progress.current_task)
+    return tree

@@ -1,4 +1,4 @@
-"""What the workload file says of a job, where the file can be read; else what Batsim's message says.
+"""A job's fields by its workload file, if the file can be read, else by Batsim's message.
 
 Batsim prints floats with six decimals, inside job fields too, and overwrites any nested ``id``: the file is the better
 source. SIMULATION_BEGINS names the files by path.
@@ -8,7 +8,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from batkube.batsim.extra_data import with_extra_data
+from batkube.batsim.profiles import parse_profile, parts
 from batkube.batsim.workload import Workload, WorkloadError, read_workload
+from batkube.bridge.storages import StorageNeeds
 
 JSON = dict[str, Any]
 
@@ -21,7 +24,7 @@ class JobFiles:
         self._profiles: dict[str, dict[str, JSON]] = {}
 
     def begin(self, paths: Mapping[str, str], profiles: Mapping[str, dict[str, JSON]]) -> None:
-        """Take what SIMULATION_BEGINS tells: the files that are here and can be read, and the profiles it carries."""
+        """Take what SIMULATION_BEGINS tells: the files that exist here and can be read, and the profiles it carries."""
         self._profiles = dict(profiles)
         for name, path in paths.items():
             if name not in self._workloads and Path(path).is_file():
@@ -30,12 +33,31 @@ class JobFiles:
                 except WorkloadError:
                     continue
 
-    def job(self, job_id: str, sent: JSON) -> tuple[JSON, JSON]:
-        """The job and its profile as in the file, or else as ``sent`` in JOB_SUBMITTED."""
+    def job(self, job_id: str, sent: JSON, sent_profile: JSON | None = None) -> tuple[JSON, JSON]:
+        """Return the job and its profile as in the file, or else as sent in JOB_SUBMITTED.
+
+        The members of Batsim 5's ``extra_data`` count as if they stood in the job or profile itself.
+        """
         workload_name, _, name = job_id.partition("!")
-        profile = self._profiles.get(workload_name, {}).get(str(sent.get("profile")), {})
+        profile = sent_profile or self._profiles.get(workload_name, {}).get(str(sent.get("profile")), {})
         workload = self._workloads.get(workload_name)
         job = workload.jobs.get(name) if workload else None
         if workload is None or job is None:
-            return sent, profile
-        return job.raw, workload.profiles[job.profile].raw
+            raw, raw_profile = sent, profile
+        else:
+            raw, raw_profile = job.raw, workload.profiles[job.profile].raw
+        return with_extra_data(raw), with_extra_data(raw_profile)
+
+    def storage_needs(self, job_id: str, profile_name: str) -> StorageNeeds:
+        """Return the storage needs of the job's profile and all it is composed of; none if the profile is not known."""
+        workload_name = job_id.partition("!")[0]
+        workload = self._workloads.get(workload_name)
+        try:
+            if workload is not None and profile_name in workload.profiles:
+                known = workload.profiles
+            else:
+                told = self._profiles.get(workload_name, {})
+                known = {name: parse_profile(name, raw) for name, raw in told.items()}
+            return StorageNeeds.of(parts(known[profile_name], known))
+        except (KeyError, ValueError):
+            return StorageNeeds()

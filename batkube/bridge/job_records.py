@@ -9,11 +9,12 @@ from batkube.bridge.jobs import Job, JobState
 
 
 def job_records(ended: Iterable[Job]) -> list[JobRecord]:
-    """One record a job, in the order given."""
-    return [_record(job) for job in ended]
+    """Return one record for each job, in the order given."""
+    return [job_record(job) for job in ended]
 
 
-def _record(job: Job) -> JobRecord:
+def job_record(job: Job) -> JobRecord:
+    """Return the record of one job that is over."""
     ran = job.state is JobState.ENDED
     return JobRecord(
         job_id=job.name,

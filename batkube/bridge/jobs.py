@@ -1,4 +1,4 @@
-"""A Batsim job during the simulation, and what its file says of its pods."""
+"""A Batsim job during the simulation, and its file's requirements for its pods."""
 
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -8,10 +8,10 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 
 from batkube.batsim.errors import ProtocolError
 from batkube.bridge.errors import InputError, InvariantBroken
-from batkube.kube.quantity import Quantity, QuantityError
+from batkube.kube.apimachinery.quantity import Quantity, QuantityError
 
 PUBLISHED_DEFAULT_SCHEDULER = "default"
-"""What the published Batkube workloads call the scheduler under test, whatever its name."""
+"""The name of the scheduler under test in the published Batkube workloads, whatever its real name."""
 
 
 def _quantity(value: object) -> str:
@@ -27,7 +27,10 @@ def _quantity(value: object) -> str:
 
 
 class SubmittedJob(BaseModel):
-    """What Batsim says of a job when it submits it, as far as batkube needs it. Times are simulated seconds."""
+    """The fields of a job in Batsim's message that submits it, as far as batkube needs them.
+
+    Times are simulated seconds.
+    """
 
     model_config = ConfigDict(extra="ignore")
 
@@ -38,7 +41,7 @@ class SubmittedJob(BaseModel):
 
     @classmethod
     def read(cls, job_id: str, job: dict[str, Any]) -> "SubmittedJob":
-        """The ``job`` of a JOB_SUBMITTED. Raises ProtocolError, naming job and member."""
+        """Read the ``job`` of a JOB_SUBMITTED. Raises ProtocolError, naming job and member."""
         try:
             return cls.model_validate(job)
         except ValidationError as error:
@@ -51,10 +54,22 @@ RequestQuantity = Annotated[str, BeforeValidator(_quantity)]
 LabelText = Annotated[str, BeforeValidator(lambda value: str(value) if isinstance(value, int | float) else value)]
 
 
-class PodWishes(BaseModel):
-    """The fields of a job, or of its profile, that say what its pods shall be; the job's own go first.
+OWN_FIELD = "batkube"
+"""The member of a job or profile that holds nothing but fields for batkube."""
+_PUBLISHED_TYPES = ("delay", "DelayProfile")
+"""Profile types whose own fields may be requirements for pods, as in the published Batkube workloads."""
+_MAPS = ("nodeSelector", "labels", "storage")
+_OWN_ONLY = ("storage",)
+"""Fields that count inside ``batkube`` only: outside it they may be the user's own, for something else."""
 
-    All other fields are Batsim's, or mean nothing to batkube.
+
+class PodRequirements(BaseModel):
+    """The fields of a job and of its profile that describe its pods.
+
+    They stand in the job, in its ``batkube`` member, in the ``batkube`` member of its profile, or, for a delay, in the
+    profile itself. The fields of Batsim's other profile types are Batsim's: their ``cpu`` counts flops. A field of the
+    job goes before one of its profile, and a field in ``batkube`` before one beside it. All other fields are Batsim's,
+    or mean nothing to batkube.
     """
 
     model_config = ConfigDict(extra="ignore", frozen=True)
@@ -67,28 +82,38 @@ class PodWishes(BaseModel):
     scheduler: str | None = None
     priority: int | str | None = None
     """A number, or the name of a PriorityClass."""
-    node_selector: dict[str, LabelText] = Field(default={}, alias="nodeSelector")
-    labels: dict[str, LabelText] = {}
-    pod: dict[str, Any] = {}
+    node_selector: dict[str, LabelText] = Field(default_factory=dict, alias="nodeSelector")
+    labels: dict[str, LabelText] = Field(default_factory=dict)
+    storage: dict[str, str] = Field(default_factory=dict)
+    """The storage host (by name) for each storage label of the profile, Batsim's ``storage_mapping``."""
+    pod: dict[str, Any] = Field(default_factory=dict)
     """A fragment of a Pod, merged over ours last (strategic merge)."""
 
     @property
     def prioritized(self) -> bool:
-        """Whether the pods have a priority of their own, so that one may preempt another."""
+        """True if the pods have a priority of their own, so that one may preempt another."""
         return self.priority is not None or "priorityClassName" in (self.pod.get("spec") or {})
 
+    @property
+    def uses_grace(self) -> bool:
+        """True if its process goes on after SIGTERM, as in a pod that names its ``terminationGracePeriodSeconds``."""
+        return "terminationGracePeriodSeconds" in (self.pod.get("spec") or {})
+
     @classmethod
-    def read(cls, where: str, job: dict[str, Any], profile: dict[str, Any]) -> "PodWishes":
-        """What ``job`` and its ``profile`` (as in the workload file) ask for.
+    def read(cls, where: str, job: dict[str, Any], profile: dict[str, Any]) -> "PodRequirements":
+        """Read the fields of ``job`` and its ``profile`` (as in the workload file).
 
         Raises InputError, which says ``where`` (file and job) and names the field.
         """
-        wanted = {**profile, **job}
-        for name in ("nodeSelector", "labels"):
-            both = [fields.get(name) for fields in (profile, job)]
-            if all(isinstance(value, dict) for value in both):
-                wanted[name] = {**both[0], **both[1]}  # type: ignore[dict-item]
-        known = {name: value for name, value in wanted.items() if name in cls._names() and value is not None}
+        wanted: dict[str, Any] = {}
+        for fields in _sources(where, job, profile):
+            for name, value in fields.items():
+                before = wanted.get(name)
+                both = name in _MAPS and isinstance(value, dict) and isinstance(before, dict)
+                wanted[name] = {**before, **value} if both and before else value
+        known = {name: value for name, value in wanted.items() if name in _FIELDS and value is not None}
+        if not known:
+            return NO_REQUIREMENTS
         try:
             return cls.model_validate(known)
         except ValidationError as error:
@@ -97,13 +122,27 @@ class PodWishes(BaseModel):
             message = first["msg"].removeprefix("Value error, ")
             raise InputError(f"{where}: {field_path} is {first['input']!r}: {message}") from None
 
-    @classmethod
-    def _names(cls) -> set[str]:
-        return {info.alias or name for name, info in cls.model_fields.items()}
+
+NO_REQUIREMENTS = PodRequirements()
+"""The requirements of the many jobs that have none."""
+_FIELDS = frozenset(info.alias or name for name, info in PodRequirements.model_fields.items())
+
+
+def _sources(where: str, job: dict[str, Any], profile: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return the places where fields for batkube may stand; later ones go before earlier ones."""
+    owned = []
+    for what, holder in (("", job), ("profile: ", profile)):
+        own = holder.get(OWN_FIELD, {})
+        if not isinstance(own, dict):
+            raise InputError(f"{where}: {what}{OWN_FIELD} is {own!r}: expected an object")
+        owned.append(own)
+    beside = [profile if profile.get("type") in _PUBLISHED_TYPES else {}, job]
+    outside = [{name: value for name, value in fields.items() if name not in _OWN_ONLY} for fields in beside]
+    return [outside[0], owned[1], outside[1], owned[0]]
 
 
 class JobState(StrEnum):
-    """Where a job stands. It only moves forward."""
+    """The state of a job. It only moves forward."""
 
     WAITING = "waiting"
     RUNNING = "running"
@@ -126,33 +165,42 @@ class Job:
     id: str
     """``WORKLOAD!NAME``."""
     number: int
-    """Counts the submissions: the order in which decisions on jobs are sent."""
+    """The job's number in order of submission, in which decisions on jobs are sent."""
     subtime: float
-    """When it was to be submitted, by the workload file."""
+    """The submission time by the workload file."""
     resources: int
     profile: str
     walltime: float | None
-    wishes: PodWishes
+    requirements: PodRequirements
     scheduler: str
+    served: bool = True
+    """True if its scheduler is running, as far as that can be known."""
+    storage_mapping: dict[str, int] | None = None
+    """The storage host of each label of its profile, if Batsim must be told."""
     pods: list[str] = field(default_factory=list)
-    """Names of its pods, in order."""
+    """The names of its pods, in order."""
     uids: dict[str, str] = field(default_factory=dict)
-    """Pod to the uid of its present incarnation."""
+    """The uid of the present pod of each name."""
     nodes: dict[str, str] = field(default_factory=dict)
-    """Pod to node, for those bound."""
+    """The node of each pod that is bound."""
     hosts: list[int] = field(default_factory=list)
-    """Host number of each pod, in order, once it runs."""
+    """The host number of each pod, in order, once the job runs."""
     state: JobState = JobState.WAITING
     batsim_state: str = ""
-    """Batsim's word for how it ended (``COMPLETED_SUCCESSFULLY`` ...)."""
+    """Batsim's word for the way it ended (``COMPLETED_SUCCESSFULLY`` ...)."""
     return_code: int = 0
     starting_time: float | None = None
     finish_time: float | None = None
     reason: str | None = None
     kill_asked: bool = False
+    end_number: int = -1
+    """The job's number in order of completion and rejection: the order of the rows of jobs.csv."""
+    pods_ended: int = 0
+    progress: dict[str, Any] | None = None
+    """The job's progress when it was killed, as Batsim's JOB_KILLED tells it."""
 
     def move(self, state: JobState) -> None:
-        """Go on to ``state``. Raises InvariantBroken where that is not a step forward."""
+        """Go on to ``state``. Raises InvariantBroken if that is not a step forward."""
         if state not in _NEXT[self.state]:
             raise InvariantBroken(f"job {self.id} was {self.state} and cannot become {state}")
         self.state = state
@@ -164,5 +212,5 @@ class Job:
 
     @property
     def name(self) -> str:
-        """The part of the id behind the ``!``."""
+        """The part of the id after the ``!``."""
         return self.id.partition("!")[2]

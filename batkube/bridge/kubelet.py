@@ -1,17 +1,16 @@
-"""The kubelet's part of the API: what becomes of pods once they have a node."""
+"""The kubelet's part of the API: the status of pods once they have a node."""
 
 from typing import Any
 
 from batkube.bridge import hosts, pods
-from batkube.bridge.kubelet_events import Told, event
+from batkube.bridge.kubelet_events import Told, event, number_of
 from batkube.bridge.time import SimulatedTime
 from batkube.kube.server import ApiServer
-from batkube.kube.status import ApiError
 
 JSON = dict[str, Any]
 
 KILLED_BY_SIGKILL = 137
-"""Exit code of a container that was killed: 128 + SIGKILL."""
+"""The exit code of a container that was killed: 128 + SIGKILL."""
 
 
 class Kubelet:
@@ -21,47 +20,52 @@ class Kubelet:
         self._server = server
         self._time = time
         self._last_start = (-1.0, 0)
+        self._last_event: dict[str, int] = {}
+        """The number of the last Event on each pod, by name."""
 
     def create(self, name: str) -> None:
-        """The pod has come to its node, and its process will start some time: Pending, ContainerCreating."""
+        """Note that the pod has come to its node, and its process will start later: Pending, ContainerCreating."""
         if pod := self._pod(name):
             self._write(pods.creating(pod, self._time.rfc3339(), self._start_time()))
 
     def tell(self, name: str, what: Told, date: float, *, took: float = 0.0) -> None:
-        """An Event of the pod's start, at ``date``; ``took``: simulated seconds that it took."""
+        """Write an Event of the pod's start, at ``date``. ``took``: simulated seconds that it took."""
         if pod := self._pod(name):
-            self._server.create("events", event(pod, what, self._time.epoch + date, took=took), pods.NAMESPACE)
+            date += self._time.epoch
+            told = event(pod, what, date, took=took, after=self._last_event.get(name, 0))
+            self._last_event[name] = number_of(told)
+            self._server.create("events", told, pods.NAMESPACE)
 
     def start(self, name: str) -> None:
-        """The pod's process runs from now on."""
+        """Note that the pod's process runs from now on."""
         if pod := self._pod(name):
             self._write(pods.running(pod, self._time.rfc3339(), self._start_time()))
 
     def _start_time(self) -> str:
-        """Now, another one for each pod.
+        """Return the present, a different time for each pod.
 
-        A real kubelet writes whole seconds. But where two possible victims started in the same one kube-scheduler takes
-        the first of a Go map, another one each time.
+        A real kubelet writes whole seconds. But if two possible victims started in the same second, kube-scheduler
+        takes the first of a Go map, which is another one each time.
         """
         date, count = self._last_start
         self._last_start = (self._time.now, count + 1 if date == self._time.now else 0)
         return self._time.rfc3339_nano(self._last_start[1])
 
     def succeed(self, name: str, date: float, exited: float) -> None:
-        """The process has ended well at ``exited``, the pod at ``date``."""
+        """Note that the process has ended well at ``exited``, and the pod at ``date``."""
         self._end(name, date, exited, exit_code=0, reason="Completed")
 
     def fail(self, name: str, date: float, return_code: int, exited: float) -> None:
-        """The process has ended with an error."""
+        """Note that the process has ended with an error."""
         self._end(name, date, exited, exit_code=return_code & 0xFF or 1, reason="Error")
 
     def exceed_deadline(self, name: str, date: float, exited: float) -> None:
-        """The walltime is over; the kubelet's words for ``activeDeadlineSeconds``."""
+        """Note that the walltime is over, with the kubelet's words for ``activeDeadlineSeconds``."""
         message = "Pod was active on the node longer than the specified deadline"
         self._end(name, date, exited, exit_code=KILLED_BY_SIGKILL, reason="DeadlineExceeded", message=message)
 
     def kill(self, name: str, date: float, why: str, exited: float) -> None:
-        """The process was killed: a pod that is being deleted goes away for good, another fails."""
+        """Note that the process was killed: a pod that is being deleted goes away for good, another one fails."""
         pod = self._pod(name)
         if pod is None:
             return
@@ -75,8 +79,15 @@ class Kubelet:
         if self._pod(name):
             self._server.delete("pods", name, pods.NAMESPACE, grace_seconds=0)
 
+    def forget(self, name: str, uid: str) -> None:
+        """Take a pod that has ended out of the API, if its uid is ``uid``, and forget its Events."""
+        self._last_event.pop(name, None)
+        pod = self._pod(name)
+        if pod is not None and pod["metadata"]["uid"] == uid:
+            self._server.delete("pods", name, pods.NAMESPACE, grace_seconds=0)
+
     def set_ready(self, node: str, ready: bool) -> None:
-        """The host is up, or unavailable: condition Ready, and the taints of an unreachable node."""
+        """Note that the host is up, or unavailable: condition Ready, and the taints of an unreachable node."""
         now = self._time.rfc3339()
         current = self._server.get("nodes", node)
         taints = [] if ready else hosts.unreachable_taints(now)
@@ -91,7 +102,7 @@ class Kubelet:
         self._server.update("nodes", {**tainted, "status": status}, "status")
 
     def set_allocatable(self, node: str, allocatable: dict[str, str]) -> None:
-        """What the node offers to pods."""
+        """Let the node offer these resources to pods."""
         current = self._server.get("nodes", node)
         status = {**current["status"], "allocatable": allocatable}
         self._server.update("nodes", {**current, "status": status}, "status")
@@ -106,12 +117,7 @@ class Kubelet:
             self.remove(name)
 
     def _write(self, pod: JSON) -> None:
-        self._server.update("pods", pod, "status", verbatim=("startTime",))
+        self._server.trusted.set_status("pods", pod["metadata"]["name"], pod["status"], pods.NAMESPACE)
 
     def _pod(self, name: str) -> JSON | None:
-        try:
-            return self._server.get("pods", name, pods.NAMESPACE)
-        except ApiError as error:
-            if error.code == 404:
-                return None
-            raise
+        return self._server.store.get("pods", pods.NAMESPACE, name)

@@ -16,8 +16,12 @@ class Told(StrEnum):
     STARTED = "Started"
 
 
-def event(pod: JSON, what: Told, date: float, *, took: float = 0.0) -> JSON:
-    """The Event on ``pod``, dated ``date`` (Unix seconds). ``took``: the seconds of a pull."""
+def event(pod: JSON, what: Told, date: float, *, took: float = 0.0, after: int = 0) -> JSON:
+    """Return the Event on ``pod``, dated ``date`` (Unix seconds). ``took``: the seconds of a pull.
+
+    ``after``: the number in the name of the last Event on a pod of this name. A pod that was made anew at the same date
+    goes through the same stages again.
+    """
     metadata, container = pod["metadata"], pod["spec"]["containers"][0]
     image = container["image"]
     messages = {
@@ -31,8 +35,8 @@ def event(pod: JSON, what: Told, date: float, *, took: float = 0.0) -> JSON:
     }
     when = datetime.fromtimestamp(int(date), UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     node = pod["spec"]["nodeName"]
-    # As client-go names them, but by the microsecond: the stage tells those of one date apart.
-    number = round(date * 1e6) * 1000 + list(Told).index(what)
+    # Named as client-go names them, but by the microsecond: the stage distinguishes Events of one date.
+    number = max(round(date * 1e6) * 1000 + list(Told).index(what), after + 1)
     return {
         "metadata": {"name": f"{metadata['name']}.{number:x}", "namespace": metadata["namespace"]},
         "involvedObject": {
@@ -55,8 +59,13 @@ def event(pod: JSON, what: Told, date: float, *, took: float = 0.0) -> JSON:
     }
 
 
+def number_of(told: JSON) -> int:
+    """Return the number in the name of an Event."""
+    return int(told["metadata"]["name"].rpartition(".")[2], 16)
+
+
 def _duration(seconds: float) -> str:
-    """As Go writes a duration, cut to milliseconds: ``939ms``, ``1.5s``, ``1m2.25s``."""
+    """Return a duration as Go writes it, cut to milliseconds: ``939ms``, ``1.5s``, ``1m2.25s``."""
     milliseconds = int(seconds * 1000)
     if milliseconds < 1000:
         return f"{milliseconds}ms" if milliseconds else "0s"

@@ -1,16 +1,13 @@
-"""Rest of a kube-scheduler out of sight, by its own metrics.
-
-It has no pod left to try, and all that concerns it has reached it, when
-
+"""Rest of a kube-scheduler that cannot be observed, by its own metrics.
+It has no pod left to try, and all that concerns it has reached it, if
 - its active and its back-off queue are empty, and no work of its own is going on;
-- the pods that it has put aside are all that wait in the store: one that is being tried is in no queue;
-- it has taken note of as many events (pods that came, were bound or ended, nodes that came, changed or went) as we have
-  written since it was at rest the last time: what is still on its way, or in its informers, is missing there;
+- the pods that it has put aside are all that wait in the store: a pod that is being tried is in no queue;
+- it has handled as many events (pods that came, were bound or ended, nodes that came, changed or went) as we have
+  written since it was at rest the last time: events that are still on their way, or in its informers, are not counted;
 - two readings, SETTLE real seconds apart, are the same in all counters, and it has sent no request in between.
-
-The last is for what no metric shows: the status of a pod that could not be placed is written just after the pod was
-put aside. Where the counts cannot be explained (pods held by a permit plugin, profiles unknown here, other versions'
-names of events) equal readings and silence for the whole quiet period have to do.
+The last condition is for what no metric shows: the status of a pod that could not be placed is written just after the
+pod was put aside. If the counts cannot be explained (pods held by a permit plugin, profiles unknown here, other
+versions' names of events), equal readings and silence for the whole quiet period have to do.
 """
 
 import asyncio
@@ -19,6 +16,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from typing import Any, Protocol
 
+from batkube.bridge.subscription import Subscription
 from batkube.clock.metrics import MetricsError, NotYet, Snapshot
 from batkube.clock.verdict import IDLE, Verdict, not_idle
 from batkube.kube.server import ApiServer, Change
@@ -28,55 +26,55 @@ JSON = dict[str, Any]
 SETTLE = 0.05
 """Real seconds between two equal readings."""
 PATIENCE = 10.0
-"""Real seconds for which a scheduler that has asked for pods may not answer for its metrics."""
+"""Real seconds for which a scheduler that has asked for pods may fail to serve its metrics."""
 
 BOUND, ENDED, CAME = "AssignedPodAdd", "AssignedPodDelete", "UnschedulablePodAdd"
 NODE_CAME, NODE_WENT, NODE_CHANGED = "NodeAdd", "NodeDelete", "NodeUpdate..."
 
 
 class Readable(Protocol):
-    """Where metrics can be read (MetricsEndpoint)."""
+    """A place to read metrics from (MetricsEndpoint)."""
 
     async def read(self) -> Snapshot:
-        """Raises NotYet, MetricsError."""
+        """Read the metrics once. Raises NotYet, MetricsError."""
 
     async def close(self) -> None:
         """Close the connection."""
 
 
 class Expected:
-    """What a kube-scheduler has to take note of, counted as it is written to the store.
+    """The events that a kube-scheduler has to handle, counted as they are written to the store.
 
-    As its event handlers do (pkg/scheduler/eventhandlers.go): it watches pods that have not ended, and takes nodes for
-    changed where that may make room.
+    They are counted as its event handlers do (pkg/scheduler/eventhandlers.go): it watches pods that have not ended, and
+    counts a node as changed if that may make room.
     """
 
     def __init__(self, server: ApiServer, names: Iterable[str]) -> None:
-        """``names``: of its profiles, as far as they are known; ``knows`` adds to them."""
+        """``names``: the names of its profiles, as far as they are known; ``knows`` adds to them."""
         self.events: Counter[str] = Counter()
-        """Since ``clear``."""
+        """The events since ``clear``."""
         self._names = set(names)
         self._waiting: Counter[str] = Counter()
-        self._server = server
         for pod in server.list("pods"):
             self._waiting[_scheduler(pod)] += _waits(pod)
-        server.store.subscribe(self._follow)
+        self._changes = Subscription(server, self._follow)
+        self._changes.start()
 
     def close(self) -> None:
         """Count no more."""
-        self._server.store.unsubscribe(self._follow)
+        self._changes.stop()
 
     def knows(self, names: Iterable[str]) -> None:
-        """It has profiles of these names, too."""
+        """Add names of its profiles."""
         self._names.update(names)
 
     @property
     def waiting(self) -> int:
-        """Pods for its profiles that are bound to no node."""
+        """The number of pods for its profiles that are bound to no node."""
         return sum(self._waiting[name] for name in self._names)
 
     def clear(self) -> None:
-        """It has taken note of all."""
+        """Begin a new count: it has handled all events."""
         self.events.clear()
 
     def _follow(self, change: Change) -> None:
@@ -116,7 +114,7 @@ class MetricsRest:
         self._endpoint = endpoint
         self._expected = Expected(server, names)
         self._base: Counter[str] | None = None
-        """What it had handled when it was at rest the last time."""
+        """The scheduler's count of handled events when it was at rest the last time."""
 
     def close(self) -> None:
         """Count no more, and close the connection."""
@@ -124,9 +122,11 @@ class MetricsRest:
         self._closing = asyncio.ensure_future(self._endpoint.close())
 
     async def at_rest(self, heard: Callable[[], int], *, timeout: float, quiet_period: float) -> tuple[Verdict, bool]:
-        """Wait for rest, ``timeout`` real seconds at most; and whether all counts agree, else it was silence.
+        """Wait for rest, ``timeout`` real seconds at most.
 
-        ``heard``: how many requests it has sent so far.
+        The second value is True if all counts agree, else it was silence.
+
+        ``heard`` returns how many requests it has sent so far.
         """
         start = time.monotonic()
         last: tuple[Snapshot, int] | None = None
@@ -158,7 +158,7 @@ class MetricsRest:
             await asyncio.sleep(SETTLE)
 
     def _unexplained(self, snapshot: Snapshot) -> str:
-        """Which count is not what it should be at rest; empty where all are."""
+        """Say which count differs from what it should be at rest; empty if none does."""
         self._expected.knows(snapshot.profiles)
         if self._base is None:
             return "it was not at rest before"
@@ -197,7 +197,10 @@ def _is_bound(pod: JSON | None) -> bool:
 
 
 def _room(node: JSON) -> JSON:
-    """What may make room where it changes (NodeSchedulingPropertiesChange in pkg/scheduler/framework/events.go)."""
+    """Return the parts that may make room if they change.
+
+    They are those of NodeSchedulingPropertiesChange in pkg/scheduler/framework/events.go.
+    """
     status, spec = node.get("status") or {}, node.get("spec") or {}
     conditions = {one["type"]: one["status"] for one in status.get("conditions") or []}
     return {

@@ -1,38 +1,44 @@
-"""Names that Kubernetes accepts for what Batsim calls by names of its own."""
+"""Names that Kubernetes accepts, made of Batsim's own names."""
 
 import re
+from collections.abc import Iterable
 
 _NOT_DNS = re.compile(r"[^a-z0-9.-]+")
 _NOT_LABEL = re.compile(r"[^A-Za-z0-9._-]+")
 MAX_NAME = 253
-"""Longest DNS-1123 subdomain, what most Kubernetes objects must be named by."""
+"""The length of the longest DNS-1123 subdomain. Most Kubernetes objects must have such a name."""
 MAX_LABEL_VALUE = 63
-"""Longest value of a label."""
+"""The length of the longest value of a label."""
 
 
 def dns_subdomain(text: str) -> str:
-    """``text`` as a DNS-1123 subdomain: ``Bourassa`` is ``bourassa``, ``w0!12`` is ``w0-12``."""
+    """Return ``text`` as a DNS-1123 subdomain: ``Bourassa`` is ``bourassa``, ``w0!12`` is ``w0-12``."""
     parts = (part.strip("-") for part in _NOT_DNS.sub("-", text.lower()).split("."))
     name = ".".join(part for part in parts if part)
     return name[:MAX_NAME].strip(".-") or "x"
 
 
 def label_value(text: str) -> str:
-    """``text`` as the value of a label: what is not allowed becomes ``-``; at most 63 characters."""
+    """Return ``text`` as the value of a label: characters that are not allowed become ``-``; at most 63 characters."""
     return _NOT_LABEL.sub("-", text)[:MAX_LABEL_VALUE].strip("-._")
 
 
 class Names:
-    """Gives each thing a Kubernetes name, no two the same; the same order of asking gives the same names."""
+    """Gives each thing a Kubernetes name, no two the same. The same order of requests gives the same names."""
 
     def __init__(self) -> None:
         self._taken: set[str] = set()
+        self._reserved: set[str] = set()
+
+    def reserve(self, texts: Iterable[str]) -> None:
+        """Keep each valid name for the thing that has it, whichever thing asks first."""
+        self._reserved.update(text for text in texts if dns_subdomain(text) == text)
 
     def claim(self, text: str) -> str:
-        """The name for ``text``; where another thing has it already, ``-2``, ``-3`` ... is appended."""
+        """Return the name for ``text``; if another thing has it already, ``-2``, ``-3`` ... is appended."""
         wanted = name = dns_subdomain(text)
         count = 1
-        while name in self._taken:
+        while name in self._taken or (name in self._reserved and name != text):
             count += 1
             name = f"{wanted[: MAX_NAME - 1 - len(str(count))]}-{count}"
         self._taken.add(name)

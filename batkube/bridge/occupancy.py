@@ -1,16 +1,22 @@
-"""Who holds which node: what a binding may take, and the promise that nothing is used twice."""
+"""The pods on each node: what a binding may take, and the guarantee that nothing is used twice."""
 
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from fractions import Fraction
+from functools import lru_cache
 from typing import Any
 
 from batkube.bridge.errors import InvariantBroken
-from batkube.kube.quantity import Quantity
+from batkube.kube.apimachinery.quantity import Quantity
 
 JSON = dict[str, Any]
-Resources = dict[str, Fraction]
-"""Amounts in base units: cores, bytes, pods."""
+Resources = dict[str, int]
+"""Amounts in billionths of base units (cores, bytes, pods), the finest part of a quantity that Kubernetes keeps."""
+
+UNIT = 10**9
+"""One core, byte or pod."""
+_REMEMBERED = 1024
+"""The number of different requests whose room in an empty cluster is remembered."""
 
 
 @dataclass(slots=True)
@@ -18,14 +24,14 @@ class _Node:
     allocatable: Resources
     taken: Resources = field(default_factory=dict)
     pods: dict[str, Resources] = field(default_factory=dict)
-    """By the pods' uids."""
+    """The requests by the pods' uids."""
 
 
 class Occupancy:
-    """What runs, or is about to run, on each node. ``exclusive``: a node takes one pod, whatever it asks for.
+    """The pods that run, or are about to run, on each node. ``exclusive``: a node takes one pod, whatever it asks for.
 
-    ``is_device`` tells of a resource that claims of devices can stand for, where a node has none of it: whether there
-    is room is the scheduler's business then.
+    ``is_device`` tells whether claims of devices can stand for a resource. If a node has none of that resource, only
+    the scheduler decides whether there is room.
     """
 
     def __init__(self, *, exclusive: bool, is_device: Callable[[str], bool] = lambda resource: False) -> None:
@@ -33,54 +39,79 @@ class Occupancy:
         self._is_device = is_device
         self._nodes: dict[str, _Node] = {}
         self._where: dict[str, str] = {}
+        self._alike: Counter[frozenset[tuple[str, int]]] = Counter()
+        """The number of nodes with the same allocatable resources: most clusters have few sorts of nodes."""
+        self._everywhere: frozenset[str] = frozenset()
+        """The resources that each node names, even with an amount of zero."""
+        self._room_for = lru_cache(_REMEMBERED)(self._count_room)
 
     def add_node(self, name: str, allocatable: dict[str, str]) -> None:
-        """A node with room for ``allocatable`` (quantities)."""
-        self._nodes[name] = _Node(amounts(allocatable))
+        """Add a node with room for ``allocatable`` (quantities)."""
+        node = _Node(amounts(allocatable))
+        self._everywhere = self._everywhere & node.allocatable.keys() if self._nodes else frozenset(node.allocatable)
+        self._nodes[name] = node
+        self._alike[frozenset(node.allocatable.items())] += 1
+        self._room_for.cache_clear()
 
     def __len__(self) -> int:
         return len(self._nodes)
 
-    def could_take(self, requests: dict[str, str]) -> int:
-        """How many pods with these requests an empty cluster has room for."""
-        wanted = {"pods": Fraction(1), **amounts(requests)}
-        return sum(self._room(node, wanted) for node in self._nodes.values())
+    @property
+    def full(self) -> bool:
+        """True if no node can take any pod, whatever it asks for: exclusive nodes, each of them in use."""
+        return self.exclusive and len(self._where) == len(self._nodes)
 
-    def _room(self, node: _Node, wanted: Resources) -> int:
-        zero = Fraction(0)
-        room = min(
-            int(node.allocatable.get(key, zero) / value)
-            for key, value in wanted.items()
-            if value > 0 and not self._is_claimed(node, key)
-        )
-        return min(room, 1) if self.exclusive else room
+    def in_use(self, name: str) -> bool:
+        """Tell whether a pod is on the node, or about to be."""
+        return bool(self._nodes[name].pods)
+
+    def could_take(self, requests: dict[str, str]) -> int:
+        """Return how many pods with these requests an empty cluster has room for."""
+        wanted = {"pods": UNIT, **amounts(requests)}
+        claimable = frozenset(key for key in wanted.keys() - self._everywhere if self._is_device(key))
+        return self._room_for(frozenset(wanted.items()), claimable)
+
+    def _count_room(self, wanted: frozenset[tuple[str, int]], claimable: frozenset[str]) -> int:
+        total = 0
+        for sort, count in self._alike.items():
+            allocatable = dict(sort)
+            room = min(
+                allocatable.get(key, 0) // value
+                for key, value in wanted
+                if value > 0 and (key in allocatable or key not in claimable)
+            )
+            total += count * (min(room, 1) if self.exclusive else room)
+        return total
 
     def refusal(self, pod: JSON, name: str) -> str | None:
-        """Why the node ``name`` cannot take ``pod`` now; None where it can."""
+        """Say why the node ``name`` cannot take ``pod`` now; None if it can."""
+        return self._refusal(requests_of(pod), name)
+
+    def _refusal(self, wanted: Resources, name: str) -> str | None:
         node = self._nodes.get(name)
         if node is None:
             return f'node "{name}" is not a host of the simulated platform'
         if self.exclusive and node.pods:
             return f'node "{name}" is in use, and its host is exclusive (no compute sharing)'
-        if lacking := self._lacking(node, requests_of(pod)):
+        if lacking := self._lacking(node, wanted):
             return f'node "{name}" has not enough {", ".join(lacking)} left'
         return None
 
     def take(self, pod: JSON, name: str) -> None:
-        """``pod`` holds ``name`` from now on. Raises InvariantBroken where it cannot."""
+        """Let ``pod`` hold the node ``name`` from now on. Raises InvariantBroken if it cannot."""
         uid = pod["metadata"]["uid"]
-        if uid in self._where or (why := self.refusal(pod, name)):
+        wanted = requests_of(pod)
+        if uid in self._where or (why := self._refusal(wanted, name)):
             why = why if uid not in self._where else f"it is on {self._where[uid]} already"
             raise InvariantBroken(f"pod {pod['metadata']['name']} was bound to {name}, but {why}")
         node = self._nodes[name]
-        wanted = requests_of(pod)
         node.pods[uid] = wanted
         self._where[uid] = name
         for key, value in wanted.items():
-            node.taken[key] = node.taken.get(key, Fraction(0)) + value
+            node.taken[key] = node.taken.get(key, 0) + value
 
     def release(self, uid: str) -> str | None:
-        """The pod holds nothing any more; the node it held, if any."""
+        """Take the pod off its node; return the node it held, if any."""
         name = self._where.pop(uid, None)
         if name is None:
             return None
@@ -90,12 +121,11 @@ class Occupancy:
         return name
 
     def _lacking(self, node: _Node, wanted: Resources) -> list[str]:
-        zero = Fraction(0)
         return [
             key
             for key, value in wanted.items()
             if value > 0
-            and node.allocatable.get(key, zero) - node.taken.get(key, zero) < value
+            and node.allocatable.get(key, 0) - node.taken.get(key, 0) < value
             and not self._is_claimed(node, key)
         ]
 
@@ -103,25 +133,30 @@ class Occupancy:
         return resource not in node.allocatable and self._is_device(resource)
 
 
+@lru_cache(8192)
+def _billionths(quantity: str) -> int:
+    return int(Quantity.parse(quantity).value * UNIT)
+
+
 def amounts(quantities: dict[str, str]) -> Resources:
-    """Quantities as exact numbers."""
-    return {key: Quantity.parse(value).value for key, value in quantities.items()}
+    """Return quantities as exact numbers."""
+    return {key: _billionths(value) for key, value in quantities.items()}
 
 
 def requests_of(pod: JSON) -> Resources:
-    """What a pod asks a node for: containers together, at least its largest init container, overhead, and one pod.
+    """Return a pod's requests: its containers together, at least its largest init container, overhead, and one pod.
 
-    As kube-scheduler counts it (``k8s.io/component-helpers/resource`` PodRequests), but for sidecars.
+    They are counted as in kube-scheduler (``k8s.io/component-helpers/resource`` PodRequests), except for sidecars.
     """
     spec = pod["spec"]
     total: Resources = {}
     for container in spec["containers"]:
         for key, value in amounts(container.get("resources", {}).get("requests", {})).items():
-            total[key] = total.get(key, Fraction(0)) + value
+            total[key] = total.get(key, 0) + value
     for container in spec.get("initContainers", []):
         for key, value in amounts(container.get("resources", {}).get("requests", {})).items():
-            total[key] = max(total.get(key, Fraction(0)), value)
+            total[key] = max(total.get(key, 0), value)
     for key, value in amounts(spec.get("overhead", {})).items():
-        total[key] = total.get(key, Fraction(0)) + value
-    total["pods"] = Fraction(1)
+        total[key] = total.get(key, 0) + value
+    total["pods"] = UNIT
     return total

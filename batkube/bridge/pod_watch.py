@@ -1,4 +1,4 @@
-"""What schedulers and users have done to the pods of jobs since one last looked."""
+"""The actions of schedulers and users on the pods of jobs."""
 
 import asyncio
 from collections.abc import Callable, Iterable
@@ -8,55 +8,60 @@ from typing import Any
 from batkube.bridge.cluster import Cluster
 from batkube.bridge.errors import InvariantBroken
 from batkube.bridge.job_control import JobControl
+from batkube.bridge.subscription import Subscription
 from batkube.kube.server import ApiServer
-from batkube.kube.store import DELETED, Change
+from batkube.kube.storage.store import DELETED, Change
 
 JSON = dict[str, Any]
 
 
+@dataclass(frozen=True, slots=True)
+class Deletion:
+    """A pod that is being deleted, or gone."""
+
+    uid: str
+    grace: int
+    """The seconds of its grace period; 0 for a pod that is gone."""
+
+
 @dataclass
 class Done:
-    """What was done, by pod name."""
+    """The actions since the last ``take``, by pod name."""
 
     bound: dict[str, str] = field(default_factory=dict)
-    """To which node."""
-    deleted: dict[str, str] = field(default_factory=dict)
-    """Which uid is going, or gone."""
+    """The node of each pod that was bound."""
+    deleted: dict[str, Deletion] = field(default_factory=dict)
 
 
 class PodWatch:
     """Listens to the store. A binding takes its node at once; all else is kept until ``take``."""
 
     def __init__(self, server: ApiServer, control: JobControl, cluster: Cluster) -> None:
-        self._server = server
         self._control = control
         self._cluster = cluster
-        self._listening = False
+        self._changes = Subscription(server, self._on_change)
         self._done = Done()
         self._stirred = asyncio.Event()
         self._broken: InvariantBroken | None = None
 
     def start(self) -> None:
         """Begin to listen."""
-        self._server.subscribe(self._on_change)
-        self._listening = True
+        self._changes.start()
 
     def stop(self) -> None:
         """Listen no more."""
-        if self._listening:
-            self._server.store.unsubscribe(self._on_change)
-        self._listening = False
+        self._changes.stop()
 
     def bound(self) -> Iterable[str]:
-        """The pods bound since the last ``take``."""
+        """Return the pods bound since the last ``take``."""
         return self._done.bound
 
-    def deleted(self) -> Iterable[tuple[str, str]]:
-        """The pods deleted since the last ``take``, with their uids."""
+    def deleted(self) -> Iterable[tuple[str, Deletion]]:
+        """Return the pods deleted since the last ``take``."""
         return self._done.deleted.items()
 
     def take(self) -> Done:
-        """What was done since the last call. Raises InvariantBroken where a binding should have been refused."""
+        """Return the actions since the last call. Raises InvariantBroken if a binding should have been refused."""
         if self._broken:
             raise self._broken
         done, self._done = self._done, Done()
@@ -83,14 +88,15 @@ class PodWatch:
             self._done.bound[name] = node
             self._stirred.set()
         if change.type == DELETED or pod["metadata"].get("deletionTimestamp"):
-            self._done.deleted[name] = pod["metadata"]["uid"]
+            grace = 0 if change.type == DELETED else pod["metadata"].get("deletionGracePeriodSeconds", 0)
+            self._done.deleted[name] = Deletion(pod["metadata"]["uid"], grace)
             self._stirred.set()
         why = _unschedulable(pod)
         if why and why != _unschedulable(old):
             self._waits(name, why)
 
     def _take_node(self, pod: JSON, node: str) -> None:
-        # Raising here would only fail the request that wrote the binding: it is kept for the step loop.
+        # Raising here would only fail the request that wrote the binding: the error is kept for the step loop.
         try:
             self._cluster.take(pod, node)
         except InvariantBroken as error:
@@ -116,7 +122,7 @@ class PodWatch:
 
 
 def _unschedulable(pod: JSON) -> str | None:
-    """The message of the condition PodScheduled=False."""
+    """Return the message of the condition PodScheduled=False."""
     for condition in pod.get("status", {}).get("conditions", []):
         if condition["type"] == "PodScheduled" and condition["status"] == "False":
             return str(condition.get("message", ""))

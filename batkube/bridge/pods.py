@@ -1,37 +1,37 @@
-"""Jobs as Pods: what is created when a job is submitted, and what a kubelet would write later."""
+"""Jobs as Pods: the pods created when a job is submitted, and the status that a kubelet would write later."""
 
 from typing import Any
 
 from batkube.bridge.errors import InputError
 from batkube.bridge.jobs import Job
 from batkube.bridge.names import label_value
+from batkube.kube.apimachinery.status import ApiError
 from batkube.kube.patch import strategic_merge
-from batkube.kube.resources import ResourceType
-from batkube.kube.status import ApiError
+from batkube.kube.schema.resources import ResourceType
 
 JSON = dict[str, Any]
 
 JOB_LABEL = "batkube.io/job"
-"""Label: the same for all pods of one job; a valid label value made of the job's id."""
+"""The label that is the same for all pods of one job: a valid label value made of the job's id."""
 JOB_ANNOTATION = "batkube.io/job-id"
-"""Annotation: Batsim's id of the job."""
+"""The annotation with Batsim's id of the job."""
 GANG_SIZE = "batkube.io/gang-size"
-"""Annotation: how many pods of this job start together."""
+"""The annotation with the number of pods of this job, which start together."""
 PROFILE_ANNOTATION = "batkube.io/profile"
 WALLTIME_ANNOTATION = "batkube.io/walltime"
-"""Annotation: seconds after which the job is killed; what a user would have told a batch scheduler."""
+"""The annotation with the seconds after which the job is killed, as a user would have told a batch scheduler."""
 
 NAMESPACE = "default"
 SANDBOX = "PodReadyToStartContainers"
-"""Condition: the pod has its sandbox, and network in it. It is True no longer when the pod has ended."""
+"""The condition that the pod has its sandbox, with its network. It is no longer True when the pod has ended."""
 CONTAINER = "job"
 GPU = "nvidia.com/gpu"
 
 
 def pods_of(job: Job, resource: ResourceType, *, requests: dict[str, str], priority_class: str | None) -> list[JSON]:
-    """The pods of ``job``. ``requests`` is what each asks for; ``resource`` is the type of pods.
+    """Return the pods of ``job``. ``requests`` is what each asks for; ``resource`` is the type of pods.
 
-    Raises InputError where the job's own ``pod`` fragment cannot be merged.
+    Raises InputError if the job's own ``pod`` fragment cannot be merged.
     """
     annotations = {JOB_ANNOTATION: job.id, PROFILE_ANNOTATION: job.profile}
     if len(job.pods) > 1:
@@ -48,26 +48,33 @@ def pods_of(job: Job, resource: ResourceType, *, requests: dict[str, str], prior
         annotations[WALLTIME_ANNOTATION] = f"{job.walltime:g}"
         if job.walltime >= 1:
             spec["activeDeadlineSeconds"] = min(int(job.walltime), 2**31 - 1)
-    if job.wishes.node_selector:
-        spec["nodeSelector"] = job.wishes.node_selector
+    if job.requirements.node_selector:
+        spec["nodeSelector"] = job.requirements.node_selector
     if priority_class:
         spec["priorityClassName"] = priority_class
     template: JSON = {
         "apiVersion": "v1",
         "kind": "Pod",
-        "metadata": {"labels": {**job.wishes.labels, JOB_LABEL: label_value(job.id)}, "annotations": annotations},
+        "metadata": {"labels": {**job.requirements.labels, JOB_LABEL: label_value(job.id)}, "annotations": annotations},
         "spec": spec,
     }
-    if job.wishes.pod:
+    if job.requirements.pod:
         try:
-            template = strategic_merge.apply(template, job.wishes.pod, resource)
+            template = strategic_merge.apply(template, job.requirements.pod, resource)
         except (ApiError, TypeError, ValueError) as error:
             raise InputError(f"job {job.id}: pod: {error}") from None
     return [{**template, "metadata": {**template["metadata"], "name": name}} for name in job.pods]
 
 
+# The statuses below are as the API server stores them, member by member: no empty members except those that it writes,
+# in the order in which it leaves them. See ``kube.trusted``.
+
+
 def creating(pod: JSON, now: str, start: str) -> JSON:
-    """The pod's status when a kubelet has seen it, until its process starts; ``start`` is its ``startTime``."""
+    """Return the pod with its status after a kubelet has seen it, until its process starts.
+
+    ``start``: its ``startTime``.
+    """
     waiting = {"waiting": {"reason": "ContainerCreating"}}
     message = f"containers with unready status: [{pod['spec']['containers'][0]['name']}]"
     return {
@@ -85,7 +92,10 @@ def creating(pod: JSON, now: str, start: str) -> JSON:
 
 
 def running(pod: JSON, now: str, start: str) -> JSON:
-    """The pod's status when its process starts; ``start`` is its ``startTime``, unless it was seen before."""
+    """Return the pod with its status when its process starts.
+
+    ``start``: its ``startTime``, unless it was seen before.
+    """
     status = pod.get("status", {})
     return {
         **pod,
@@ -100,10 +110,10 @@ def running(pod: JSON, now: str, start: str) -> JSON:
 
 
 def ended(pod: JSON, now: str, *, exit_code: int, reason: str, message: str = "", exited: str) -> JSON:
-    """The pod's status when its process has ended: Succeeded with exit code 0, else Failed.
+    """Return the pod with its status when its process has ended: Succeeded with exit code 0, else Failed.
 
-    ``reason`` is the container's (``Completed``, ``Error``); with a ``message`` it is the pod's own as well.
-    ``exited``: when the process ended, ``now`` or before.
+    ``reason`` is the container's (``Completed``, ``Error``); with a ``message`` it is the pod's own as well. ``exited``
+    is the end of the process, ``now`` or before.
     """
     status = pod.get("status", {})
     began = status.get("startTime", now)
@@ -137,9 +147,9 @@ def _container(pod: JSON, state: JSON, *, started: bool) -> JSON:
 
 
 def _conditions(pod: JSON, now: str, *, ready: bool, sandbox: bool = False, why: JSON | None = None) -> list[JSON]:
-    """The kubelet's conditions beside those of others; a transition is dated only where the status changes.
+    """Return the kubelet's conditions and those of others; a transition is dated only if the status changes.
 
-    ``why``: reason and message of those that are not met. ``sandbox``: begin to tell of the pod's sandbox too.
+    ``why``: reason and message of those that are not met. ``sandbox``: include the pod's sandbox from now on.
     """
     conditions = {condition["type"]: condition for condition in pod.get("status", {}).get("conditions", [])}
     truths = {"Initialized": True, "Ready": ready, "ContainersReady": ready}
@@ -147,11 +157,13 @@ def _conditions(pod: JSON, now: str, *, ready: bool, sandbox: bool = False, why:
         truths[SANDBOX] = ready
     for kind, truth in truths.items():
         status = "True" if truth else "False"
-        new: JSON = {"type": kind, "status": status, "lastProbeTime": None, "lastTransitionTime": now}
+        old = conditions.get(kind, {})
+        since = old["lastTransitionTime"] if old.get("status") == status else now
+        new: JSON = {"type": kind, "status": status, "lastTransitionTime": since}
         if not truth and kind != SANDBOX:
             new |= why or {}
-        old = conditions.get(kind)
-        if old is not None and old["status"] == status:
-            new["lastTransitionTime"] = old["lastTransitionTime"]
+        new["lastProbeTime"] = None
+        if generation := old.get("observedGeneration"):  # somebody has set it, and it stays
+            new["observedGeneration"] = generation
         conditions[kind] = new
     return list(conditions.values())

@@ -1,64 +1,81 @@
-"""Knowing that the schedulers have nothing left to do at this date, where they live on the real clock.
+"""Knowing that the schedulers have nothing left to do at this date, if they live on the real clock.
 
-A scheduler that runs on this machine is observed: ours by its pid, a stranger by the pid at the other end of its
-connection. For one out of sight its metrics, or silence, have to do, and the results say so. Its timers are not known.
+A scheduler that runs on this machine is observed: one that batkube started by its pid, another one by the pid at the
+other end of its connection. For one that cannot be observed its metrics, or silence, have to do, and the results say
+so. Its timers are not known.
 """
 
 import asyncio
-import socket
+import logging
 import time
 from collections.abc import Iterable
 from typing import Protocol
 
 from batkube.bridge.errors import RunFailed
 from batkube.bridge.metrics_rest import SETTLE, MetricsRest
+from batkube.bridge.presence import Presence
+from batkube.bridge.step_settings import OnSchedulerLoss, RestMeans, StepSettings
 from batkube.clock.metrics import MetricsEndpoint
 from batkube.clock.oracle import IdleOracle, unobservable
 from batkube.clock.peers import peer_pid
 from batkube.clock.quiet import QuietPeriod
+from batkube.clock.tcp import HasFileDescriptor
 from batkube.clock.verdict import Verdict
 from batkube.kube.server import ApiServer
-from batkube.results.manifest import Rest as RestCounts
-from batkube.settings import RestMeans, StepSettings
+from batkube.results.run import Rest as RestCounts
+
+log = logging.getLogger(__name__)
 
 POLL = 0.02
 """Real seconds between two looks at what nothing notifies us of."""
+TELL_AFTER = 10.0
+"""Real seconds after which the user is told that no scheduler has come yet."""
 STARTUP_SILENCE = 0.5
 """Real seconds without a request after which a scheduler at rest has started up.
 
-client-go polls each 100 ms whether its caches are filled (``cache.WaitForCacheSync``), and asleep in between it looks
-as if it were done.
+client-go polls each 100 ms whether its caches are filled (``cache.WaitForCacheSync``), and while it sleeps in between
+it looks as if it had started up.
 """
 
 
 class Rest(Protocol):
-    """What the step loop needs to know of schedulers, and to tell them."""
+    """The step loop's view of the schedulers: what it must know of them and tell them."""
 
     counts: RestCounts
     knows_timers: bool
-    """Whether ``next_timer`` tells all there is to tell."""
+    """True if ``next_timer`` knows all timers."""
+    one_by_one: bool
+    """True if schedulers handle each of several events of one date before they are told the next."""
+    keeps_appointments: bool
+    """True if ``next_timer`` is a time that was asked for and must be kept, and not a habit such as polling."""
 
     async def start(self) -> None:
-        """Return when a scheduler has started up and is at rest. Raises RunFailed where none does."""
+        """Return when a scheduler has started up and is at rest. Raises RunFailed if none does."""
 
     async def advance(self, now: float) -> None:
-        """It is ``now`` (simulated seconds); return when what that wakes is at rest again. Raises RunFailed."""
+        """Move to ``now`` (simulated seconds); return when what that wakes is at rest again. Raises RunFailed."""
 
     async def wait(self) -> float:
         """Return when the schedulers are at rest: since when, by ``time.monotonic()``.
 
-        Raises RunFailed where that cannot be established.
+        Raises RunFailed if that cannot be established.
+        """
+
+    async def came_back(self) -> bool:
+        """Tell whether the scheduler was gone and another one has taken its place, which was waited for.
+
+        Raises RunFailed if it is gone and no other one is to be waited for.
         """
 
     def next_timer(self) -> float | None:
-        """The simulated second at which a scheduler at rest would wake up by itself; None where none will."""
+        """Return the simulated second at which a scheduler at rest would wake up by itself; None if none will."""
 
     def close(self) -> None:
-        """Let go of what the observation holds open."""
+        """Close the files and connections of the observation."""
 
 
 def not_at_rest(counts: RestCounts, verdict: Verdict, seconds: float) -> RunFailed:
-    """Rest could not be established: a time-out is no answer."""
+    """Return the error that rest could not be established: a time-out is no answer."""
     counts.not_established += 1
     return RunFailed(f"the scheduler did not come to rest within {seconds:g} s: {verdict.reason}")
 
@@ -66,37 +83,40 @@ def not_at_rest(counts: RestCounts, verdict: Verdict, seconds: float) -> RunFail
 NOT_HEARD = frozenset(
     ("leases.coordination.k8s.io", "tokenreviews.authentication.k8s.io", "subjectaccessreviews.authorization.k8s.io")
 )
-"""What a scheduler at rest goes on to ask for: to stay the leader, and who it is that reads its metrics."""
+"""The resources that a scheduler at rest still asks for: to stay the leader, and to check who reads its metrics."""
 
 
 def heard(server: ApiServer) -> int:
-    """How many requests have come that a scheduler at rest would not send."""
+    """Return how many requests have come that a scheduler at rest would not send."""
     return sum(count for (_, storage), count in server.requests.items() if storage not in NOT_HEARD)
 
 
 def has_asked_for_pods(server: ApiServer) -> bool:
-    """Whether somebody has listed or watched pods, as every scheduler does."""
+    """Tell whether a client has listed or watched pods, as every scheduler does."""
     return bool(server.requests["list", "pods"] or server.requests["watch", "pods"])
 
 
 async def silence_at_startup(server: ApiServer) -> None:
-    """Return when nobody has asked for anything for a moment; soon even where somebody always does (it polls)."""
+    """Return when no client has sent a request for a moment; soon also if one always does (it polls)."""
     await QuietPeriod(lambda: heard(server), STARTUP_SILENCE).at_rest(timeout=4 * STARTUP_SILENCE)
 
 
 class RestOnRealClock:
-    """Rest of the scheduler that was started here (``pid``), or else of all who watch pods.
+    """Rest of the scheduler that was started here (``pid``), or else of all clients that watch pods.
 
-    ``names``: what schedulers go by.
+    ``names``: the names that schedulers go by.
     """
 
     knows_timers = False
+    one_by_one = False
+    keeps_appointments = False
 
     def __init__(self, server: ApiServer, settings: StepSettings, pid: int | None, names: Iterable[str] = ()) -> None:
         self.counts = RestCounts()
         self._server = server
         self._settings = settings
         self._ours = pid is not None
+        self._presence = Presence(server)
         self._observed = None
         if settings.rest is RestMeans.AUTO and not unobservable():
             self._observed = Observed(server, pid)
@@ -110,7 +130,7 @@ class RestOnRealClock:
             self._metrics = MetricsRest(server, endpoint, names)
 
     def close(self) -> None:
-        """Let go of what the observation holds open."""
+        """Close the files and connections of the observation."""
         if self._observed is not None:
             self._observed.close()
         if self._metrics is not None:
@@ -119,20 +139,43 @@ class RestOnRealClock:
     async def start(self) -> None:
         """Return when a scheduler has asked for pods, and has been silent for a moment, if it ever is."""
         await self._asked_for_pods()
+        await self._started_up()
+
+    async def _started_up(self) -> None:
         await self._at_rest()
         await silence_at_startup(self._server)
+        self._presence.note()
 
     async def advance(self, now: float) -> None:
-        """Nothing to do: nobody lives on the simulated clock."""
+        """Do nothing: no scheduler lives on the simulated clock."""
+
+    async def came_back(self) -> bool:
+        """Tell whether the scheduler was gone and another one, or the same, has taken its place.
+
+        Simulated time stands still meanwhile.
+        """
+        if self._ours or not await self._presence.is_lost():
+            return False
+        self.counts.lost += 1
+        if self._settings.on_scheduler_loss is OnSchedulerLoss.FAIL:
+            raise RunFailed("the scheduler is gone: nobody watches pods any more")
+        log.warning("the scheduler is gone: simulated time stands until one is back")
+        await self._presence.until_back()
+        await self._started_up()
+        log.warning("a scheduler is back: the simulation goes on")
+        return True
 
     def next_timer(self) -> float | None:
-        """Not known."""
+        """Return None: timers are not known."""
         return None
 
     async def wait(self) -> float:
         """Return when the schedulers are at rest, and since when."""
         while True:
-            if await self._at_rest():
+            observed = await self._at_rest()
+            if await self.came_back():
+                continue
+            if observed:
                 self.counts.observed += 1
                 return time.monotonic()
             if self._metrics is not None:
@@ -143,7 +186,7 @@ class RestOnRealClock:
                 return time.monotonic() - self._settings.quiet_period
 
     async def _at_rest(self) -> bool:
-        """Wait for rest as far as it can be observed; whether that says all."""
+        """Wait for rest as far as it can be observed; tell whether all schedulers were observed."""
         if self._observed is None:
             return False
         verdict = await self._observed.at_rest(self._settings.rest_timeout)
@@ -174,9 +217,13 @@ class RestOnRealClock:
     async def _asked_for_pods(self) -> None:
         """Return when a scheduler has asked for pods. One started here must not idle without doing so."""
         start = busy = time.monotonic()
+        told = False
         while not has_asked_for_pods(self._server):
             await asyncio.sleep(POLL)
             if not self._ours:
+                if not told and time.monotonic() - start > TELL_AFTER:
+                    told = True
+                    log.warning("no scheduler has asked for pods yet: the simulation waits for one")
                 continue
             now = time.monotonic()
             if self._observed is None or not self._observed.look().idle:
@@ -188,46 +235,47 @@ class RestOnRealClock:
 
 
 class Observed:
-    """The processes that are schedulers, as far as they run on this machine: ``pid``, else all who watch pods."""
+    """The observed processes of schedulers on this machine: ``pid``, else all that watch pods."""
 
     def __init__(self, server: ApiServer, pid: int | None) -> None:
         self._server = server
         self._pid = pid
         self._oracle = IdleOracle(server)
         self._peers: dict[tuple[str, int], int | None] = {}
-        """The process at the other end of each connection that watches pods; None for one out of sight."""
+        """The process at the other end of each connection that watches pods; None if it cannot be observed."""
         if pid is not None:
             self._oracle.add(pid)
 
     def close(self) -> None:
-        """Let go of what the observation holds open."""
+        """Close the files of the observation."""
         self._oracle.close()
 
     def look(self) -> Verdict:
-        """One look."""
+        """Look once."""
         return self._oracle.look()
 
     async def at_rest(self, timeout: float) -> Verdict:
-        """Wait until all that are in sight are at rest, ``timeout`` real seconds at most."""
+        """Wait until all observed processes are at rest, ``timeout`` real seconds at most."""
         while True:
             self._follow_peers()
             verdict = await self._oracle.at_rest(timeout=timeout)
             if not verdict.gone:
                 return verdict
             if self._pid is not None:
-                # Its end is told by whoever waits for the process, with exit code and last words.
+                # The code that waits for the process reports its end, with exit code and last words.
                 await asyncio.Event().wait()
             self._forget_peers()
+            await asyncio.sleep(POLL)  # the server notices its closed connections
 
     def all_in_sight(self) -> bool:
-        """Whether there are schedulers, and all of them on this machine."""
+        """Tell whether there are schedulers, and all of them are on this machine."""
         if self._pid is not None:
             return True
         self._follow_peers()
         return bool(self._peers) and None not in self._peers.values()
 
     def _follow_peers(self) -> None:
-        """Observe the processes that watch pods, where we did not start the scheduler: others are no schedulers."""
+        """Observe the processes that watch pods, if we did not start the scheduler. Others are no schedulers."""
         if self._pid is not None:
             return
         watching = self._server.watching("pods")
@@ -239,20 +287,24 @@ class Observed:
                 continue
             if address in watching:
                 remote[address] = connection
+        before = {pid for pid in self._peers.values() if pid is not None}
         for address in [address for address in self._peers if address not in remote]:
             del self._peers[address]
         for address, connection in remote.items():
             if address not in self._peers:
                 self._peers[address] = self._observe(connection)
+        # A process that watches no more may have ended, and every look would report it.
+        for pid in before - set(self._peers.values()):
+            self._oracle.remove(pid)
 
-    def _observe(self, connection: socket.socket) -> int | None:
+    def _observe(self, connection: HasFileDescriptor) -> int | None:
         pid = peer_pid(connection)
         if pid is not None and pid not in self._peers.values():
             self._oracle.add(pid)
         return pid
 
     def _forget_peers(self) -> None:
-        """Look anew who is there: one of the observed processes has ended."""
+        """Forget the observed processes, one of which has ended, to find them anew."""
         for pid in {pid for pid in self._peers.values() if pid is not None}:
             self._oracle.remove(pid)
         self._peers.clear()

@@ -1,35 +1,51 @@
-"""One simulation: Batsim's messages change the cluster; what schedulers do to it becomes the replies."""
+"""One simulation: Batsim's messages change the cluster, and the actions of schedulers on it become the replies."""
 
 import logging
 from collections.abc import Awaitable, Callable, Sequence
+from itertools import groupby
 from typing import Any
 
 from batkube.batsim import messages
 from batkube.batsim.allocation import parse_intervals
+from batkube.batsim.external_events import ExternalEvent
 from batkube.batsim.platform import Platform
+from batkube.bridge.availability import AVAILABLE, UNAVAILABLE, Availability
 from batkube.bridge.cluster import Cluster
 from batkube.bridge.decision_time import ZERO, DecisionTime, Reactions
+from batkube.bridge.decisions import Decisions
 from batkube.bridge.device_claims import DeviceClaims
-from batkube.bridge.errors import InputError, InvariantBroken
+from batkube.bridge.draw import Draw
+from batkube.bridge.errors import InvariantBroken
+from batkube.bridge.finished import Finished
 from batkube.bridge.gangs import Gangs
 from batkube.bridge.job_control import JobControl
 from batkube.bridge.job_files import JobFiles
-from batkube.bridge.jobs import PUBLISHED_DEFAULT_SCHEDULER, Job, JobState, PodWishes, SubmittedJob
-from batkube.bridge.pod_watch import PodWatch
+from batkube.bridge.jobs import (
+    NO_REQUIREMENTS,
+    PUBLISHED_DEFAULT_SCHEDULER,
+    Job,
+    JobState,
+    PodRequirements,
+    SubmittedJob,
+)
+from batkube.bridge.outages import Outages
+from batkube.bridge.pod_watch import Deletion, PodWatch
+from batkube.bridge.power import Power
 from batkube.bridge.startup import PodStages, Startup
-from batkube.bridge.time import SimulatedTime, whole_microseconds
+from batkube.bridge.storages import Storages
+from batkube.bridge.time import SimulatedTime
 from batkube.kube.server import ApiServer
 from batkube.results.events import EventLog
 
 log = logging.getLogger(__name__)
 
-ONE_MICROSECOND = 1e-6
-
 
 class Simulation:
-    """``apply`` a message, ``settle`` until nothing changes any more, ``reply``: a step.
+    """One simulation, in steps: ``apply`` a message, ``settle`` until nothing changes any more, ``reply``.
 
-    ``served``: the names that running schedulers go by; None where nobody can know.
+    ``served``: the names that running schedulers go by; None if they cannot be known. ``control_latency``: see
+    Decisions. ``outages``: the external events to come, if their file is known. ``energy``: Batsim simulates it, so
+    that hosts can be switched; ``power_off_after``: see Power. ``keep_finished``: see Finished. ``seed``: see Draw.
     """
 
     def __init__(
@@ -44,18 +60,36 @@ class Simulation:
         files: JobFiles | None = None,
         decision_time: DecisionTime = ZERO,
         startup: Startup | None = None,
+        control_latency: float = 0.0,
+        outages: Sequence[ExternalEvent] = (),
+        energy: bool = False,
+        power_off_after: float | None = None,
+        keep_finished: int | None = None,
+        seed: int = 0,
     ) -> None:
         self.time = time
         self.reactions = Reactions(decision_time, time)
         self.began = False
         self.over = False
         self.unserved: dict[str, list[str]] = {}
-        """Scheduler names that nobody answers to, with the jobs that ask for them."""
+        """The scheduler names that no running scheduler has, with the jobs that ask for them."""
         self.warnings: list[str] = []
         self.cluster = Cluster(server, time, platform)
-        self.control = JobControl(server, time, events, self.cluster)
+        self.decisions = Decisions(time, control_latency)
+        self.control = JobControl(server, time, events, self.cluster, self.decisions)
+        self.finished = Finished(self.control, self.cluster, keep_finished, events.path.parent)
         self.gangs = Gangs(self.control, time, events)
-        self.stages = PodStages(startup, self.control, self.cluster, time, events, freed=self.gangs.resume)
+        self.outages = Outages(outages, self.decisions)
+        self.power = Power(
+            server, self.cluster, self.decisions, time, events, self.outages, self.warn, off_after=power_off_after
+        )
+        self._availability = Availability(self.control, self.cluster, self.outages, self.power, time, events)
+        self._draw = Draw(seed)
+        self._energy = energy
+        self._platform = platform
+        self.stages = PodStages(
+            startup, self.control, self.cluster, time, events, self.outages, self.power, freed=self.gangs.resume
+        )
         self._server = server
         self._events = events
         self._scheduler_name = scheduler_name
@@ -63,65 +97,104 @@ class Simulation:
         self._files = files or JobFiles()
         self._watch = PodWatch(server, self.control, self.cluster)
         self._claims = DeviceClaims(server, self.warn)
-        self.calls: list[float] = []
-        """Dates for which Batsim was asked to call."""
         self._static_jobs_to_come = True
         self._external_events_to_come = False
 
     def close(self) -> None:
-        """Let go of the API server, which another simulation may use."""
+        """Stop listening to the API server, which another simulation may use."""
         self._watch.stop()
+        self.power.stop()
         self._claims.stop()
         if self._admit in self._server.bind_admission:
             self._server.bind_admission.remove(self._admit)
 
     @property
     def expects_more(self) -> bool:
-        """Whether Batsim has something to tell even if no waiting job is started."""
-        return self.expects_events or bool(self.calls)
+        """True if Batsim has something to tell even if no waiting job is started."""
+        return self.expects_events or bool(self.decisions.calls)
 
     @property
     def expects_events(self) -> bool:
-        """The same, the calls not counted that we have asked for."""
+        """The same, without the calls that we have asked for."""
         return (
             not self.began
             or self._static_jobs_to_come
             or self._external_events_to_come
             or self.control.running > 0
             or self.stages.next_date is not None
+            or self.power.switching
         )
+
+    def no_room_until_an_event(self, backoff: float) -> bool:
+        """Tell whether no pod can be placed before something happens: exclusive hosts, all taken.
+
+        False soon after a binding was refused: the scheduler may try that pod again within ``backoff`` simulated
+        seconds, and the pod that it tries first when there is room depends on when it did.
+        """
+        cluster = self.cluster
+        return self.expects_events and cluster.occupancy.full and self.time.now > cluster.last_refusal + backoff
+
+    @property
+    def revision(self) -> int:
+        """The revision of the cluster: it shows whether a client has written since."""
+        return self._server.store.revision
 
     @property
     def unfinished(self) -> bool:
-        """Whether jobs are to come, wait or run."""
-        return self._static_jobs_to_come or self.control.running > 0 or bool(self.control.waiting())
+        """True if jobs are to come, wait or run."""
+        return self._static_jobs_to_come or self.control.running > 0 or self.control.any_waiting
 
-    # What Batsim says
+    # Batsim's messages
 
     async def apply(self, message: messages.Message, between: Callable[[], Awaitable[object]]) -> bool:
-        """Bring the cluster up to date; False where it was only a call at which nothing was due.
+        """Bring the cluster up to date; False if the message was only a call at which nothing was due.
 
-        ``between`` is called before an event is told after another one that has changed the cluster. Not where ends and
-        hosts are still to be told: a job that has ended already must not be preempted, nor a lost host be given one.
+        Lost hosts are told before all else, so that no pod is placed there. ``between`` is called before an event is
+        told after another one that has changed the cluster, but not while ends and lost hosts are still to be told: a
+        job that has ended already must not be preempted, nor a lost host be given one.
 
         Raises InvariantBroken, and InputError for a platform that cannot be shown.
         """
+        self.decisions.told(message.now)
+        self.finished.collect()  # now that all that was decided on them is sent
+        events = self._drawn(message.events)
+        if self._availability.foresee(message):
+            events = sorted(events, key=lambda event: not _takes_away(event))
         changed = False
-        takes_away = max((index for index, event in enumerate(message.events) if _takes_away(event)), default=-1)
-        for index, event in enumerate(message.events):
+        takes_away = max((index for index, event in enumerate(events) if _takes_away(event)), default=-1)
+        for index, event in enumerate(events):
             if changed and index > takes_away:
                 await between()
             revision = self._server.store.revision
             # An event may be older than the last message: it came while Batsim waited for us.
             self.time.advance(max(self.time.now, event.timestamp))
             self._apply(event)
+            if index == takes_away:
+                self._availability.clear()
             self._claims.sync()
             changed = self._server.store.revision != revision
-        self.time.advance(message.now)
+        self.time.advance(max(self.time.now, message.now))
         told = not all(isinstance(event, messages.RequestedCall) for event in message.events)
         advanced = self.stages.advance()
+        advanced = self.power.advance() or advanced
         self._claims.sync()
         return advanced or told
+
+    def _drawn(self, events: Sequence[messages.Event]) -> list[messages.Event]:
+        """Put jobs that end at one date, or come at one, into the order drawn.
+
+        The order in which kubelets tell ends is open. Jobs come in the order of their file, as one client sends them
+        over two connections: one may overtake another.
+        """
+        drawn: list[messages.Event] = []
+        for (kind, _), group in groupby(events, key=lambda event: (type(event), event.timestamp)):
+            together = list(group)
+            if kind is messages.JobCompleted:
+                together = self._draw.order(together)
+            elif kind is messages.JobSubmitted:
+                together = self._draw.order_of_sending(together)
+            drawn += together
+        return drawn
 
     def _apply(self, event: messages.Event) -> None:
         match event:
@@ -133,10 +206,13 @@ class Simulation:
                 data = event.data
                 job = self.control.complete(data.job_id, data.job_state, data.return_code, finished=event.timestamp)
                 self.stages.completed(job)
+            case messages.JobKilled():
+                for job_id, progress in event.data.job_progress.items():
+                    self.control.killed(job_id, progress)
+            case messages.ResourceStateChanged():
+                self.power.changed(parse_intervals(event.data.resources), int(event.data.state))
             case messages.Notify():
                 self._notified(event.data)
-            case messages.RequestedCall():
-                self.calls = [date for date in self.calls if date > self.time.now + ONE_MICROSECOND]
             case messages.SimulationEnds():
                 self.over = True
                 self._events.write(self.time.now, "simulation_ends")
@@ -152,10 +228,14 @@ class Simulation:
         self._files.begin(data.workloads, data.profiles)
         self._static_jobs_to_come = bool(data.workloads)
         if data.config.dynamic_jobs_enabled:
-            # We register no jobs; without this word Batsim would wait for some for ever.
-            done = messages.NotifyData(type="registration_finished")
-            self.control.decisions.append(messages.Notify(timestamp=self.time.now, data=done))
-        self.cluster.create(data.compute_resources, exclusive=not data.allow_compute_sharing)
+            self.decisions.finish_registration()
+        self.decisions.table.exclusive = not data.allow_compute_sharing
+        storages = Storages(data.storage_resources, named=data.names_storages)
+        self.cluster.create(
+            data.compute_resources, exclusive=not data.allow_compute_sharing, storages=storages, draw=self._draw
+        )
+        if self._energy:
+            self.power.begin(self._platform)
         self._server.bind_admission.append(self._admit)
         self._watch.start()
         self._claims.start()
@@ -173,32 +253,37 @@ class Simulation:
 
     def _submit(self, data: messages.JobSubmittedData) -> None:
         submitted = SubmittedJob.read(data.job_id, data.job)
-        in_file, profile = self._files.job(data.job_id, data.job)
-        wishes, problem = PodWishes(), None
+        in_file, profile = self._files.job(data.job_id, data.job, data.profile)
+        requirements, storage_mapping, problem = NO_REQUIREMENTS, None, None
         try:
-            wishes = PodWishes.read(f"job {data.job_id}", in_file, profile)
-        except InputError as error:
+            requirements = PodRequirements.read(f"job {data.job_id}", in_file, profile)
+            needs = self._files.storage_needs(data.job_id, submitted.profile)
+            storage_mapping = self.cluster.storages.mapping(needs, requirements.storage)
+        except ValueError as error:
             problem = str(error)
+        scheduler = self._scheduler_of(requirements)
         job = Job(
             id=data.job_id,
-            number=len(self.control.jobs),
+            number=self.control.submitted,
             subtime=submitted.subtime,
             resources=submitted.res,
             profile=submitted.profile,
             walltime=submitted.walltime if (submitted.walltime or 0) > 0 else None,
-            wishes=wishes,
-            scheduler=self._scheduler_of(wishes),
+            requirements=requirements,
+            scheduler=scheduler,
+            served=self._served is None or scheduler in self._served,
+            storage_mapping=storage_mapping,
         )
         self.control.submit(job, problem=problem)
-        if self._served is not None and job.scheduler not in self._served and job.state is JobState.WAITING:
+        if not job.served and job.state is JobState.WAITING:
             if job.scheduler not in self.unserved:
                 self.warn(f"no scheduler named {job.scheduler} is running: pods that ask for it will wait")
             self.unserved.setdefault(job.scheduler, []).append(job.id)
 
-    def _scheduler_of(self, wishes: PodWishes) -> str:
-        if wishes.scheduler in (None, PUBLISHED_DEFAULT_SCHEDULER):
+    def _scheduler_of(self, requirements: PodRequirements) -> str:
+        if requirements.scheduler in (None, PUBLISHED_DEFAULT_SCHEDULER):
             return self._scheduler_name
-        return str(wishes.scheduler)
+        return str(requirements.scheduler)
 
     def _notified(self, data: messages.NotifyData) -> None:
         match data.type:
@@ -206,32 +291,19 @@ class Simulation:
                 self._static_jobs_to_come = False
             case "no_more_external_event_to_occur":
                 self._external_events_to_come = False
-            case "event_machine_unavailable" | "event_machine_available":
+            case kind if kind in (UNAVAILABLE, AVAILABLE):
                 self._external_events_to_come = True
-                for number in parse_intervals(data.resources or ""):
-                    self._host_changed(number, available=data.type == "event_machine_available")
+                self._availability.changed(data)
             case other:
                 self._events.write(self.time.now, "notify", type=other)
 
-    def _host_changed(self, number: int, *, available: bool) -> None:
-        node = self.cluster.node_of_host(number)
-        self._events.write(self.time.now, "node_ready" if available else "node_not_ready", node=node)
-        self.cluster.kubelet.set_ready(node, available)
-        if not available:
-            # Batsim lets jobs run on a host that is gone, and starts none there; a cluster does neither.
-            for job in [job for job in self.control.jobs.values() if node in job.nodes.values()]:
-                if job.state is JobState.RUNNING:
-                    self.control.kill(job, f"node {node} became unavailable")
-                elif job.state is JobState.WAITING:
-                    self.control.replace_pods(job, f"node {node} became unavailable")
-
-    # What schedulers and users do
+    # Actions of schedulers and users
 
     def settle(self) -> bool:
-        """Act on what was done to pods since: start jobs that are complete, kill or reject those whose pods go.
+        """Act on what was done to pods since the last call: start complete jobs, kill or reject those whose pods go.
 
-        True where that changed the cluster again, so that a scheduler may have more to say. Bindings are taken in order
-        of the jobs and not in order of arrival, which no client promises.
+        Returns True if that changed the cluster again, so that a scheduler may have more to do. Bindings are taken in
+        order of the jobs and not in order of arrival, which no client promises.
         """
         before = self._server.store.revision
         done = self._watch.take()
@@ -244,30 +316,34 @@ class Simulation:
                 self.control.bound(job, name, done.bound[name])
                 self.stages.bound(job, name)
         self.stages.advance()
+        self.power.advance()
+        if done.bound:
+            self.gangs.resume()
         self._claims.sync()
         return freed or self._server.store.revision != before
 
     @property
     def acted(self) -> bool:
-        """Whether schedulers or users have done something since the last ``settle`` that starts, kills or rejects."""
+        """True if since the last ``settle`` a pod was bound, or a pod of a waiting or running job deleted."""
         return any(self._watch.bound()) or any(self._is_decision(*pod) for pod in self._watch.deleted())
 
-    def _is_decision(self, name: str, uid: str) -> bool:
+    def _is_decision(self, name: str, deletion: Deletion) -> bool:
         job = self._job(name)
-        return job.uids.get(name) == uid and job.state in (JobState.WAITING, JobState.RUNNING)
+        return job.uids.get(name) == deletion.uid and job.state in (JobState.WAITING, JobState.RUNNING)
 
     async def stirred(self) -> None:
-        """Return as soon as somebody binds or deletes one of the pods."""
+        """Return as soon as a client binds or deletes one of the pods."""
         await self._watch.stirred()
 
-    def _pod_deleted(self, name: str, uid: str) -> bool:
-        """Whether nodes are free for others now."""
+    def _pod_deleted(self, name: str, deletion: Deletion) -> bool:
+        """Act on a deleted pod; tell whether nodes are free for others now."""
         job = self._job(name)
-        if job.uids.get(name) != uid:
+        if job.uids.get(name) != deletion.uid:
             return False
         why = f"pod {name} was deleted"
         if job.state is JobState.RUNNING:
-            self.control.kill(job, why)
+            # SIGTERM ends a process at once, unless the job has said that it makes use of its time of grace.
+            self.stages.terminate(job, deletion.grace if job.requirements.uses_grace else 0, why)
         elif job.state is JobState.WAITING:
             self.control.reject(job, f"{why} before the job started")
             return True
@@ -283,33 +359,25 @@ class Simulation:
         return job
 
     def reply(self) -> messages.Message:
-        """All decisions since the last reply, dated now, and a call for when the next pod has started or ended."""
+        """Return all decisions since the last reply, dated now, and calls for the dates of the next changes."""
         if not self.over and (date := self.stages.next_date) is not None:
-            self.call_later(date)
-        decisions, self.control.decisions = self.control.decisions, []
-        return messages.Message(now=self.time.now, events=[*decisions])
-
-    def call_later(self, date: float) -> None:
-        """Let Batsim call at ``date``, unless it will by then."""
-        date = whole_microseconds(date)
-        if any(call <= date for call in self.calls):
-            return
-        self.calls.append(date)
-        data = messages.CallMeLaterData(timestamp=date)
-        self.control.decisions.append(messages.CallMeLater(timestamp=self.time.now, data=data))
+            self.decisions.call_later(date)
+        if self.unfinished and (date := self.power.next_date) is not None:
+            self.decisions.call_later(date)
+        return self.decisions.reply()
 
     def warn(self, text: str) -> None:
-        """Tell the user something that does not stop the run; the same text once."""
+        """Tell the user something that does not stop the run; the same text only once."""
         if text not in self.warnings:
             self.warnings.append(text)
             log.warning("%s", text)
 
     def is_refused(self, job: Job) -> bool:
-        """Whether its scheduler has said of one of the pods that it cannot place it."""
+        """Tell whether its scheduler has said of one of the pods that it cannot place it."""
         return any(self.control.pods[name].waited_for for name in job.pods)
 
     def explain(self, job: Job) -> str:
-        """Why the job still waits: who should have placed it, and the last that was said of it."""
+        """Say why the job still waits: which scheduler should have placed it, and the last that was said of it."""
         if job.scheduler in self.unserved:
             return f"job {job.id}: no scheduler named {job.scheduler} is running"
         records: list[Any] = [self.control.pods[name] for name in job.pods if name not in job.nodes]
@@ -319,8 +387,10 @@ class Simulation:
         return f"job {job.id}: {pods} unbound; {job.scheduler} {what}"
 
 
+def _is_end(event: messages.Event) -> bool:
+    return isinstance(event, messages.JobCompleted)
+
+
 def _takes_away(event: messages.Event) -> bool:
-    """Whether a job or a host may be gone by it."""
-    return isinstance(event, messages.JobCompleted) or (
-        isinstance(event, messages.Notify) and event.data.resources is not None
-    )
+    """Tell whether a job or a host may be gone after the event."""
+    return _is_end(event) or (isinstance(event, messages.Notify) and event.data.type in (UNAVAILABLE, AVAILABLE))

@@ -1,8 +1,8 @@
-"""Pods between their binding and Running, and between the end of their process and their own.
+"""Pods between their binding and Running, and between the end of their process and their own end.
 
-Without a start-up model both take no time: a job starts when its last pod is bound, and its pods end with it.
-With one each pod goes through the kubelet's stages on its own; the job starts when the last of its pods has started.
-A pod holds its node all the while.
+Without a start-up model both take no time: a job starts when its last pod is bound, and its pods end with it. With a
+model each pod goes through the kubelet's stages on its own, and the job starts when the last of its pods has started. A
+pod holds its node all the while.
 """
 
 from collections.abc import Callable
@@ -12,29 +12,29 @@ from heapq import heappop, heappush
 from itertools import count
 
 from batkube.bridge.cluster import Cluster
+from batkube.bridge.decisions import SOONEST
 from batkube.bridge.errors import InputError
 from batkube.bridge.job_control import JobControl
-from batkube.bridge.jobs import Job
+from batkube.bridge.jobs import Job, JobState
 from batkube.bridge.kubelet_events import Told
+from batkube.bridge.outages import Outages
+from batkube.bridge.power import Power
 from batkube.bridge.time import SimulatedTime, whole_microseconds
 from batkube.results.events import EventLog
 from batkube.results.pods import PodStageTimes
 from batkube.startup.errors import StartupError
 from batkube.startup.model import PodDelays, StartupModel
 
-SOONEST = 1e-3
-"""Simulated seconds: Batsim refuses a CALL_ME_LATER that is past when it handles it, some latencies after our reply."""
-
 
 @dataclass(frozen=True, slots=True)
 class Startup:
-    """What is drawn from, and with which seed."""
+    """The model from which delays are drawn, and the seed."""
 
     model: StartupModel
     seed: int
 
     def delays(self, job: Job, pod: str) -> PodDelays:
-        """Those of one pod. Raises InputError where a trace does not know it."""
+        """Return the delays of one pod. Raises InputError if a trace does not know it."""
         try:
             return self.model.delays(self.seed, pod, job.name)
         except StartupError as error:
@@ -45,21 +45,21 @@ class Startup:
 class _Due:
     date: float
     number: int
-    """In order of planning, for those of one date."""
+    """The order of planning, for entries of one date."""
     act: Callable[[], None] = field(compare=False)
     holds: Callable[[], bool] = field(compare=False)
-    """Whether it is still to happen."""
+    """Tells whether it is still to happen."""
 
 
 class _Plan:
-    """What is to happen, by date."""
+    """The planned actions, by date."""
 
     def __init__(self) -> None:
         self._heap: list[_Due] = []
         self._numbers = count()
 
     def add(self, date: float, act: Callable[[], None], holds: Callable[[], bool]) -> None:
-        # As Batsim will name it when it calls, so that nothing is due a hair after the call for it.
+        # Rounded as Batsim will name it when it calls, so that nothing is due just after the call for it.
         heappush(self._heap, _Due(whole_microseconds(date), next(self._numbers), act, holds))
 
     @property
@@ -79,7 +79,7 @@ class _Plan:
 class PodStages:
     """Takes pods through their stages.
 
-    ``startup``: None where that takes no time. ``freed`` is called when pods have ended and their nodes are free.
+    ``startup``: None if that takes no time. ``freed`` is called when pods have ended and their nodes are free.
     """
 
     def __init__(
@@ -89,35 +89,46 @@ class PodStages:
         cluster: Cluster,
         time: SimulatedTime,
         events: EventLog,
+        outages: Outages,
+        power: Power,
         freed: Callable[[], object],
     ) -> None:
         self._startup = startup
         self._control = control
+        self._cluster = cluster
         self._kubelet = cluster.kubelet
+        self._outages = outages
+        self._power = power
         self._time = time
         self._events = events
         self._freed = freed
         self._turns = _Plan()
-        """Starts and ends: the simulation stops at them."""
+        """The starts and ends of pods: the simulation stops at them."""
         self._notices = _Plan()
-        """Events of the stages in between, told with their own date at the next stop: nothing depends on them."""
+        """The Events of the stages in between, told with their own date at the next stop: nothing depends on them."""
 
     @property
     def next_date(self) -> float | None:
-        """When the next pod will have started, or ended; None where none is on its way. Never the present."""
+        """The date when the next pod will have started, or ended; None if none is on its way. Never the present."""
         date = self._turns.next_date
         return None if date is None else max(date, self._time.now + SOONEST)
 
     def advance(self) -> bool:
-        """Bring the pods up to date; False where none has started or ended."""
+        """Bring the pods up to date; False if none has started or ended."""
         self._notices.act_until(self._time.now)
         return self._turns.act_until(self._time.now)
 
     def bound(self, job: Job, pod: str) -> None:
-        """The pod has its node. Raises InputError where a trace does not know the pod."""
+        """Note that the pod has its node. Raises InputError if a trace does not know the pod.
+
+        The kubelet notes at once a pod that waits for others of its job: kube-scheduler distinguishes possible victims
+        by the date of that (``startTime``).
+        """
         if self._startup is None:
             if len(job.nodes) == len(job.pods):
-                self._control.start(job)
+                self._start(job)
+            else:
+                self._kubelet.create(pod)
             return
         delays = self._startup.delays(job, pod)
         uid = job.uids[pod]
@@ -143,10 +154,44 @@ class PodStages:
         self._control.start_pod(pod)
         self._kubelet.tell(pod, Told.STARTED, self._time.now)
         if all(self._control.pods[name].starting_time is not None for name in job.pods):
+            self._start(job)
+
+    def _start(self, job: Job) -> None:
+        """Start the job when its hosts are on, unless one of them goes before Batsim would have started it."""
+        nodes = dict(job.nodes)
+
+        def holds() -> bool:
+            return job.state is JobState.WAITING and job.nodes == nodes
+
+        def try_again() -> None:
+            if holds():
+                self._start(job)
+
+        if not self._power.wake(nodes.values(), try_again):
+            for pod in job.pods:
+                if self._control.pods[pod].starting_time is None:
+                    self._kubelet.create(pod)
+            return
+        date = self._outages.before_handling(self._cluster.numbers(job))
+        if date is None:
             self._control.start(job)
+            return
+        # The bridge makes the pods anew when it is told of the outage. If the outage never comes, the job starts then.
+        self._turns.add(max(date, self._time.now) + SOONEST, partial(self._start, job), holds)
+
+    def terminate(self, job: Job, grace: int, why: str) -> None:
+        """Kill a job that runs when ``grace`` simulated seconds are over, unless it has ended by then."""
+        if grace <= 0:
+            self._control.kill(job, why)
+            return
+
+        def holds() -> bool:
+            return job.state is JobState.RUNNING and not job.kill_asked
+
+        self._turns.add(self._time.now + grace, partial(self._control.kill, job, why), holds)
 
     def completed(self, job: Job) -> None:
-        """The processes of the job's pods have ended, at the job's ``finish_time``."""
+        """Note that the processes of the job's pods have ended, at the job's ``finish_time``."""
         exited = self._time.now if job.finish_time is None else job.finish_time
         if self._startup is None:
             for pod in job.pods:

@@ -3,28 +3,33 @@
 import asyncio
 from collections.abc import Callable
 
-from batkube.batsim.messages import Message
+from batkube.batsim.messages import Message, SimulationEnds
 from batkube.batsim.simulator import Simulator
 from batkube.bridge.decision_time import ZERO
+from batkube.bridge.decisions import SOONEST
 from batkube.bridge.errors import Stuck
 from batkube.bridge.jobs import Job
 from batkube.bridge.rest import POLL, Rest
 from batkube.bridge.simulation import Simulation
-from batkube.bridge.timers import LAST_STOPS, SOONEST, TimerPolicy
+from batkube.bridge.step_settings import OnDeadlock, StepSettings
+from batkube.bridge.timers import LAST_APPOINTMENTS, LAST_STOPS, TimerPolicy
 from batkube.clock.pace import Pace
-from batkube.settings import OnDeadlock, StepSettings
 
 EXPLAINED_JOBS = 5
-"""How many waiting jobs are explained one by one when a run is stuck."""
+"""The number of waiting jobs that are explained one by one when a run is stuck."""
 
+LOOK_EVERY = 0.05
+"""Real seconds between two looks at actions of users, at a pace with a scheduler on the simulated clock."""
 TAKE_EVERY, TAKE_SELDOM = 0.01, 0.5
-"""Real seconds between two looks at what was done at a pace: while pods wait, and while only users may do something."""
+"""Real seconds between two looks at actions at a pace: while pods wait, and while only users may act."""
 
 
 class StepLoop:
     """Runs one simulation to its end, each message at the date that ``pace`` has for it.
 
-    ``on_step`` is called after each message with the simulation up to date, for whoever shows progress.
+    ``on_step`` is called after each message with the simulation up to date, to show progress. ``retries_on_events``:
+    the scheduler has tried all that it can place when it rests, so that its timers let it place no pod where none could
+    be placed.
     """
 
     def __init__(
@@ -35,6 +40,8 @@ class StepLoop:
         settings: StepSettings,
         on_step: Callable[[], None] = lambda: None,
         pace: Pace | None = None,
+        *,
+        retries_on_events: bool = False,
     ) -> None:
         self._pace = pace or Pace()
         self._simulator = simulator
@@ -42,47 +49,68 @@ class StepLoop:
         self._rest = rest
         self._settings = settings
         self._on_step = on_step
+        self._retries_on_events = retries_on_events
         self._timers = TimerPolicy(settings.timers, settings.timer_window)
         self._changed = 0.0
         self._last_stops = 0
-        """Stops at timers since then that only the lack of anything else to come was a reason for."""
+        """The number of stops at timers since then that were made only because nothing else was to come."""
         self._active = 0.0
-        """When something happened last, by ``Pace.unpaused``."""
+        """The moment at which something happened last, by ``Pace.unpaused``."""
 
     async def run(self, first: Message | None = None) -> None:
-        """Until Batsim says that the simulation ends. ``first``: a message received already.
+        """Run until Batsim says that the simulation ends. ``first``: a message received already.
 
-        Raises RunFailed (the scheduler does not come to rest, nothing can happen any more, a promise is broken),
+        Raises RunFailed (the scheduler does not come to rest, nothing can happen any more, a guarantee is broken),
         InputError, and the simulator's own errors.
         """
-        simulation, pace = self._simulation, self._pace
+        simulation, pace, decisions = self._simulation, self._pace, self._simulation.decisions
+        done, looked_since = 0, None
         pace.begin()
         try:
             await self._rest.start()
             while not simulation.over:
                 message = first or await self._simulator.receive()
                 first = None
-                await pace.until(message.now)
+                look = decisions.is_look(message)
+                await pace.until(message.now, look=look)
+                if look and simulation.revision == done:
+                    decisions.told(message.now)
+                    looked_since = simulation.time.now if looked_since is None else looked_since
+                    self._look_again(message.now)
+                    await self._simulator.send(simulation.reply())
+                    continue
+                if looked_since is not None and all(isinstance(event, SimulationEnds) for event in message.events):
+                    message = _told_at(message, looked_since)  # it ended then, and has only waited for the look
+                looked_since = None
                 await self._rest.advance(message.now)
                 if await simulation.apply(message, self._one_by_one):
                     self._note_change()
                     self._active = pace.unpaused()
                 self._on_step()
                 if pace.factor is not None and not self._rest.knows_timers:
+                    if simulation.unfinished and await self._rest.came_back():
+                        pace.set(pace.factor)  # the time without a scheduler is not made up for
                     self._take(pace.factor)
                 elif not simulation.over:
                     await self._decide()
+                    self._look_again(simulation.time.now)
+                done = simulation.revision
                 await self._simulator.send(simulation.reply())
         finally:
             pace.end()
 
-    async def _one_by_one(self) -> None:
-        """Let the scheduler take note of one event before it is told the next of the same date.
+    def _look_again(self, now: float) -> None:
+        """Let Batsim call soon, at a pace: actions of users take effect then, and not only at the next event."""
+        if self._pace.factor is not None and self._simulation.unfinished:
+            self._simulation.decisions.look_at(now + max(self._pace.factor * LOOK_EVERY, SOONEST))
 
-        Which of two pods it tries first is else a race within it: whether it has heard of the second, of a higher
-        priority, when it takes the first out of its queue.
+    async def _one_by_one(self) -> None:
+        """Let the scheduler handle one event before it is told the next of the same date.
+
+        Otherwise the pod that it tries first of two depends on a race within it: whether it has heard of the second, of
+        a higher priority, when it takes the first out of its queue.
         """
-        if not self._rest.knows_timers:
+        if not self._rest.one_by_one:
             return
         if self._simulation.reactions.decision_time == ZERO:
             await self._react()
@@ -90,9 +118,9 @@ class StepLoop:
             await self._rest.wait()
 
     def _take(self, factor: float) -> None:
-        """Take what was done by now, and wait for nothing: at a pace a scheduler on the real clock takes its time.
+        """Take what was done by now, and wait for nothing: at a pace, a scheduler on the real clock takes its time.
 
-        Batsim is asked to stop soon again, where what is done until then gets its date.
+        Batsim is asked to stop again soon, so that later actions get the date of that stop.
         """
         simulation, pace = self._simulation, self._pace
         if simulation.over:
@@ -100,27 +128,30 @@ class StepLoop:
         simulation.reactions.at_pace = True
         if simulation.settle():
             self._active = pace.unpaused()
-        served = bool(self._served_and_waiting())
-        if simulation.control.waiting() and not simulation.expects_events:
+        served = simulation.control.any_unplaced
+        if simulation.control.any_waiting and not simulation.expects_events:
             idle = pace.unpaused() - self._active
             if idle > self._settings.patience or not served:
-                if not (simulation.gangs.give_way() or simulation.gangs.resume()):
+                if not (simulation.gangs.give_way() or simulation.gangs.resume(at_last=True)):
                     self._stuck()
                 self._active = pace.unpaused()
         if simulation.unfinished:
             wait = factor * (TAKE_EVERY if served else TAKE_SELDOM)
-            simulation.call_later(simulation.time.now + max(wait, SOONEST))
+            simulation.decisions.call_later(simulation.time.now + max(wait, SOONEST))
 
     async def _decide(self) -> None:
         """Let the scheduler react until it rests and nothing is left to do at this date."""
         await self._react()
         self._stop_at_timers()
-        while self._simulation.control.waiting() and not self._simulation.expects_more:
-            if not (await self._stirs() or self._simulation.gangs.give_way() or self._simulation.gangs.resume()):
+        while self._simulation.control.any_waiting and not self._simulation.expects_more:
+            if not (
+                await self._stirs() or self._simulation.gangs.give_way() or self._simulation.gangs.resume(at_last=True)
+            ):
                 if self._last_stops < LAST_STOPS and self._stop_at_timers(at_last=True):
                     self._last_stops += 1
                     continue
-                self._stuck()
+                if not await self._rest.came_back():
+                    self._stuck()
             await self._react()
             self._stop_at_timers()
 
@@ -131,7 +162,7 @@ class StepLoop:
             await self._reaction()
 
     async def _reaction(self) -> None:
-        """What the scheduler was told of makes it work until it rests. Time moves on by what that lasted."""
+        """Wait until the scheduler, which was told something, rests. Move time on by what that lasted."""
         simulation = self._simulation
         simulation.reactions.begin()
         rested = await self._rest.wait()
@@ -139,36 +170,46 @@ class StepLoop:
             await self._rest.advance(simulation.time.now)
 
     def _stop_at_timers(self, *, at_last: bool = False) -> bool:
-        """Let Batsim call when the scheduler would wake up by itself, where that may change something; True if so.
+        """Let Batsim call when the scheduler would wake up by itself, if that may change something; True if so.
 
         ``at_last``: nothing else will ever happen.
         """
         simulation = self._simulation
         if not (self._rest.knows_timers and simulation.unfinished):
             return False
+        if self._rest.keeps_appointments:
+            return self._keep_appointment(self._rest.next_timer())
         stop = self._timers.next_stop(
             now=simulation.time.now,
             changed=self._changed,
             deadline=self._rest.next_timer(),
-            waiting=bool(self._served_and_waiting()),
+            waiting=simulation.control.any_unplaced,
             more_to_come=simulation.expects_more,
+            in_vain=self._retries_on_events and simulation.no_room_until_an_event(self._settings.timer_window),
             at_last=at_last,
         )
         if stop is not None:
-            simulation.call_later(stop)
+            simulation.decisions.call_later(stop)
         return stop is not None
+
+    def _keep_appointment(self, date: float | None) -> bool:
+        """Let Batsim call when the scheduler has asked for it; False if it has not, or has too often in vain."""
+        simulation = self._simulation
+        if date is None:
+            return False
+        if not simulation.expects_events:
+            self._last_stops += 1
+            if self._last_stops > LAST_APPOINTMENTS:
+                return False
+        simulation.decisions.call_later(max(date, simulation.time.now + SOONEST))
+        return True
 
     def _note_change(self) -> None:
         self._changed, self._last_stops = self._simulation.time.now, 0
 
-    def _served_and_waiting(self) -> list[Job]:
-        unserved = {job_id for jobs in self._simulation.unserved.values() for job_id in jobs}
-        waiting = self._simulation.control.waiting()
-        return [job for job in waiting if job.id not in unserved and len(job.nodes) < len(job.pods)]
-
     async def _stirs(self) -> bool:
-        """Whether the scheduler, though at rest, does something with the pods by itself before our patience ends."""
-        if self._rest.knows_timers or not self._served_and_waiting():
+        """Tell whether the scheduler, though at rest, acts on the pods by itself before our patience ends."""
+        if self._rest.knows_timers or not self._simulation.control.any_unplaced:
             return False
         end = self._pace.unpaused() + self._settings.patience
         while (left := end - self._pace.unpaused()) > 0:
@@ -183,8 +224,8 @@ class StepLoop:
         jobs = self._simulation.control.waiting()
         if self._settings.on_deadlock is OnDeadlock.FAIL:
             raise Stuck(self._explain(jobs))
-        # Those that the scheduler has spoken of stand in the way of the others (first in, first out); if it has spoken
-        # of none, none of them will ever be placed.
+        # The jobs that the scheduler has spoken of stand in the way of the others (first in, first out). If it has
+        # spoken of none, none of them will ever be placed.
         blamed = [job for job in jobs if self._simulation.is_refused(job)]
         for job in blamed or jobs:
             self._simulation.control.reject(job, f"nothing can happen any more; {self._simulation.explain(job)}")
@@ -194,3 +235,8 @@ class StepLoop:
         if len(jobs) > EXPLAINED_JOBS:
             lines.append(f"and {len(jobs) - EXPLAINED_JOBS} more")
         return f"nothing can happen any more, and {len(jobs)} jobs wait:\n  " + "\n  ".join(lines)
+
+
+def _told_at(message: Message, date: float) -> Message:
+    """Return the message as if it had been sent at ``date``."""
+    return Message(now=date, events=[event.model_copy(update={"timestamp": date}) for event in message.events])

@@ -2,13 +2,23 @@
 
 import math
 from datetime import UTC, datetime
+from functools import lru_cache
 
-from batkube.bridge.errors import InvariantBroken
+from batkube.bridge.errors import InputError, InvariantBroken, RunFailed
+
+_END = datetime(9999, 12, 31, 23, 59, 59, tzinfo=UTC).timestamp()
+"""Unix seconds of the last date that RFC 3339, and so Kubernetes, can write."""
 
 
 def whole_microseconds(date: float) -> float:
-    """The next date that can go over the wire: Batsim prints six decimals, and must not seem to be earlier than us."""
+    """Round ``date`` up to whole microseconds: Batsim prints six decimals, and must not seem to be earlier than us."""
     return math.ceil(round(date * 1e6, 3)) / 1e6
+
+
+@lru_cache(maxsize=64)
+def _second(unix: int) -> str:
+    """Return a second as RFC 3339 writes it, without its zone. It is cached because many events share a second."""
+    return datetime.fromtimestamp(unix, UTC).strftime("%Y-%m-%dT%H:%M:%S")
 
 
 class SimulatedTime:
@@ -23,26 +33,46 @@ class SimulatedTime:
         self.now = 0.0
 
     def advance(self, now: float) -> None:
-        """Move on to ``now``. Raises InvariantBroken where that is in the past."""
+        """Move on to ``now``.
+
+        Raises InvariantBroken if that is in the past, and RunFailed if Kubernetes cannot write the date.
+        """
         if now < self.now:
             raise InvariantBroken(f"the simulator went back in time, from {self.now:.6f} to {now:.6f}")
+        if now > self.last:
+            raise RunFailed(f"the simulation has come to {self._beyond(now)}")
         self.now = now
 
+    @property
+    def last(self) -> float:
+        """The last date that Kubernetes can write, in simulated seconds."""
+        return _END - self.epoch
+
+    def check(self, date: float, what: str) -> None:
+        """Refuse the date of ``what`` if Kubernetes cannot write it. Raises InputError."""
+        if date > self.last:
+            raise InputError(f"{what}: {self._beyond(date)}")
+
+    def _beyond(self, date: float) -> str:
+        return f"{date:g} s, later than {self.last:.0f}: Kubernetes has no dates after the year 9999"
+
     def restart(self) -> None:
-        """Another simulation begins at 0."""
+        """Begin another simulation at 0."""
         self.now = 0.0
 
     def unix(self) -> float:
-        """Now, as Unix seconds."""
+        """Return the present as Unix seconds."""
         return self.epoch + self.now
 
     def rfc3339(self, date: float | None = None) -> str:
-        """``date``, by default now, in whole seconds, as ``metav1.Time`` is written."""
+        """Return ``date``, by default the present, in whole seconds, as ``metav1.Time`` is written."""
         unix = self.unix() if date is None else self.epoch + date
-        return datetime.fromtimestamp(int(unix), UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+        return f"{_second(int(unix))}Z"
 
     def rfc3339_nano(self, order: int = 0) -> str:
-        """Now, to the microsecond, and ``order`` more nanoseconds: all parsers of RFC 3339 take such a time."""
+        """Return the present, to the microsecond, and ``order`` more nanoseconds.
+
+        All parsers of RFC 3339 accept such a time.
+        """
         second, microseconds = divmod(round(self.unix() * 1e6), 1_000_000)
-        seconds = datetime.fromtimestamp(second, UTC).strftime("%Y-%m-%dT%H:%M:%S")
-        return f"{seconds}.{microseconds * 1000 + order:09d}Z"
+        return f"{_second(second)}.{microseconds * 1000 + order:09d}Z"

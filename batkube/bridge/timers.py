@@ -1,4 +1,4 @@
-"""At which of the scheduler's own timers the simulation stops.
+"""The choice of the scheduler's own timers at which the simulation stops.
 
 A scheduler at rest wakes up by itself: back-off, flushes, polling. Each stop costs real time, and most change nothing.
 """
@@ -6,27 +6,29 @@ A scheduler at rest wakes up by itself: back-off, flushes, polling. Each stop co
 import math
 from dataclasses import dataclass
 
-from batkube.settings import Timers
+from batkube.bridge.decisions import SOONEST
+from batkube.bridge.step_settings import Timers
 
-SOONEST = 1e-3
-"""Simulated seconds: Batsim refuses a CALL_ME_LATER that is past when it handles it, some latencies after our reply.
-
-Stops lie on whole multiples. When exactly a timer is due differs from run to run by nanoseconds; rounded up it is the
-same each time.
-"""
 FLUSH = 301.0
-"""kube-scheduler tries a pod again that it has held for unschedulable for over five minutes (by default) ..."""
+"""The simulated seconds after which kube-scheduler tries a pod again that it has held for unschedulable: over five
+minutes by default, and one second more, because it depends on nanoseconds whether exactly five minutes are over five
+minutes."""
 FLUSH_PERIOD = 31.0
-"""... and looks for such pods every 30 s. A second more for both: whether exactly five minutes are over five minutes is
-up to the nanoseconds."""
+"""The simulated seconds between kube-scheduler's looks for such pods: 30 s, and one second more for the same reason."""
 
 LAST_STOPS = 10
-"""Timers followed, whatever the policy, where nothing else is to come: a scheduler may look but once an hour."""
+"""The number of timers that are followed, whatever the policy, if nothing else is to come: a scheduler may look only
+once an hour."""
+
+LAST_APPOINTMENTS = 1000
+"""The same for a scheduler that asks for each of its stops: it may have a reason to wait, but not for ever."""
 
 
 @dataclass(frozen=True)
 class TimerPolicy:
-    """``timers``: a policy, or seconds: then stops are at whole multiples, while pods wait.
+    """The rule for stops at timers.
+
+    ``timers``: a policy; or seconds: stops are then at whole multiples of them, while pods wait.
 
     ``window``: simulated seconds after the last change for which timers are followed while pods wait. It should be
     longer than the longest back-off of a pod (10 s for kube-scheduler).
@@ -43,13 +45,15 @@ class TimerPolicy:
         deadline: float | None,
         waiting: bool,
         more_to_come: bool = False,
+        in_vain: bool = False,
         at_last: bool = False,
     ) -> float | None:
-        """When to stop next, if nothing happens before; None: not at all.
+        """Return the date of the next stop, if nothing happens before; None: no stop.
 
-        ``changed``: when something last happened. ``deadline``: when the scheduler would wake up by itself.
-        ``waiting``: whether pods wait for it. ``more_to_come``: whether events are. ``at_last``: nothing else will ever
-        happen, so that there is no limit to how long ago the last change may be.
+        ``changed``: the date of the last change. ``deadline``: the date when the scheduler would wake up by itself.
+        ``waiting``: pods wait for it. ``more_to_come``: events are to come. ``in_vain``: whatever the scheduler does
+        then, no pod can be placed before the next event. ``at_last``: nothing else will ever happen, so that the last
+        change may be any time ago.
         """
         if deadline is None or not (waiting or self.timers is Timers.ALL):
             return None
@@ -61,8 +65,9 @@ class TimerPolicy:
         if self.timers not in (Timers.WINDOW, Timers.EVENTS):
             return stop if stop <= changed + FLUSH + FLUSH_PERIOD + self.window else None
         if stop <= changed + self.window:
-            return stop
-        # Two stops for the flush: when pods are old enough, and when it is sure to have been looked for them.
+            # One stop, so that the scheduler knows by the next event what has waited for long.
+            return max(stop, _round_up(changed + self.window, SOONEST)) if in_vain else stop
+        # Two stops for the flush: when pods are old enough, and when the scheduler is sure to have looked for them.
         return next((date for date in (changed + FLUSH, changed + FLUSH + FLUSH_PERIOD) if stop <= date), None)
 
 

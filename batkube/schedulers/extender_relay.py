@@ -1,7 +1,8 @@
 """Asking scheduler extenders on kube-scheduler's behalf.
 
-They live on the real clock, and a scheduler that waits for an answer of another process looks as if it were at rest. So
-it asks them through the API server, which is busy while a call is out: an extender may take its time, on any machine.
+Extenders live on the real clock, and a scheduler that waits for an answer of another process looks as if it were at
+rest. So it asks them through the API server, which is busy while a call is out: an extender may take its time, on any
+machine.
 """
 
 import asyncio
@@ -16,9 +17,9 @@ from batkube.schedulers.extenders import RELAY, Extender
 
 
 class Relay:
-    """Hands on what kube-scheduler asks of extenders. ``close`` it in the end.
+    """Passes kube-scheduler's calls on to extenders. ``close`` it in the end.
 
-    ``on_failure`` is told of each call that came to nothing, in one line; ``timed_out``: for it took too long.
+    ``on_failure`` is called with a line for each call that failed, and with True if the call took too long.
     """
 
     def __init__(self, extenders: Sequence[Extender]) -> None:
@@ -30,7 +31,7 @@ class Relay:
         ]
 
     def router(self) -> APIRouter:
-        """The route, to be included in the server's FastAPI application."""
+        """Return the route, to be included in the server's FastAPI application."""
         routes = APIRouter()
 
         @routes.post(RELAY + "/{index}/{address:path}", include_in_schema=False)
@@ -68,18 +69,18 @@ class Relay:
             why = f"failed {verb} with extender at URL {url}, code {code}"  # as kube-scheduler says it
         self.on_failure(why, timed_out)
         if verb in extender.errors_in_answers:
-            # As the extender's own words they come to the user with its address, not with the relay's.
+            # As an error of the extender's own it comes to the user with the extender's address, not with the relay's.
             return Response(_error(why), media_type="application/json")
         return Response(why, status_code=code)
 
 
 def _error(text: str) -> bytes:
-    """Of an ExtenderFilterResult, and of an ExtenderBindingResult."""
+    """Return an ExtenderFilterResult, or ExtenderBindingResult, with an error."""
     return orjson.dumps({"Error": text})
 
 
 def _cause(error: BaseException) -> str:
-    """What the system says of it, where it does."""
+    """Return the operating system's text for an error if it has one, else the error's own."""
     cause: BaseException | None = error
     while cause is not None:
         if isinstance(cause, BaseExceptionGroup):

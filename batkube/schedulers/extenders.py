@@ -1,4 +1,4 @@
-"""The scheduler extenders that a KubeSchedulerConfiguration names: programs of the user's, asked over HTTP."""
+"""The scheduler extenders that a KubeSchedulerConfiguration names: the user's own programs, asked over HTTP."""
 
 import base64
 import re
@@ -13,11 +13,11 @@ from urllib.parse import urlsplit
 JSON = dict[str, Any]
 
 RELAY = "/batkube/v1/extenders"
-"""Where the API server hands on what is asked of them."""
+"""The path at which the API server passes calls on to extenders."""
 DEFAULT_TIMEOUT = 5.0
-"""Real seconds (kube-scheduler, DefaultExtenderTimeout)."""
+"""The default time-out in real seconds (kube-scheduler, DefaultExtenderTimeout)."""
 LEEWAY = 60.0
-"""Real seconds that kube-scheduler is told to wait for longer: it is the relay that ends a call."""
+"""Real seconds that are added to kube-scheduler's own time-out, so that the relay ends a call."""
 
 _UNITS = {"ns": 1e-9, "us": 1e-6, "µs": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0}
 _PART = r"(\d+\.?\d*|\.\d+)(ns|us|µs|ms|s|m|h)"
@@ -29,12 +29,12 @@ class ExtenderError(ValueError):
 
 @dataclass(frozen=True)
 class Extender:
-    """One that a KubeSchedulerConfiguration names."""
+    """An extender that a KubeSchedulerConfiguration names."""
 
     url: str
     """Its ``urlPrefix``, without a slash at the end."""
     timeout: float
-    """Real seconds."""
+    """The time-out in real seconds."""
     errors_in_answers: frozenset[str]
     """The verbs whose answers have a field for an error: filter and bind."""
     context: ssl.SSLContext | bool
@@ -47,7 +47,7 @@ class Extender:
 
     @classmethod
     def read(cls, given: Any, where: str) -> "Extender":
-        """An entry of ``extenders``. Raises ExtenderError, which says ``where``."""
+        """Read an entry of ``extenders``. Raises ExtenderError, which says ``where``."""
         if not isinstance(given, dict) or not isinstance(given.get("urlPrefix"), str):
             raise ExtenderError(f"{where}: expected an extender with a urlPrefix")
         url = given["urlPrefix"].rstrip("/")
@@ -74,7 +74,7 @@ class Extender:
 
 
 def read_extenders(config: JSON, where: str) -> list[Extender]:
-    """Those of a KubeSchedulerConfiguration, in order. Raises ExtenderError."""
+    """Return the extenders of a KubeSchedulerConfiguration, in order. Raises ExtenderError."""
     given = config.get("extenders") or []
     if not isinstance(given, list):
         raise ExtenderError(f"{where}: extenders: expected a list of extenders")
@@ -82,9 +82,9 @@ def read_extenders(config: JSON, where: str) -> list[Extender]:
 
 
 def relayed(given: Sequence[JSON], extenders: Sequence[Extender], server: str, tls: Mapping[str, str]) -> list[JSON]:
-    """The entries of ``extenders`` for a kube-scheduler that asks through the API server at the URL ``server``.
+    """Return the entries of ``extenders`` for a kube-scheduler that asks through the API server at the URL ``server``.
 
-    ``tls``: what it needs to come in there (``tlsConfig``); empty for plain HTTP.
+    ``tls``: the ``tlsConfig`` that kube-scheduler needs there; empty for plain HTTP.
     """
     return [
         {
@@ -98,7 +98,7 @@ def relayed(given: Sequence[JSON], extenders: Sequence[Extender], server: str, t
 
 
 def _seconds(given: Any, where: str) -> float:
-    """A Go duration (``1m30s``). Raises ExtenderError."""
+    """Return the seconds of a Go duration (``1m30s``). Raises ExtenderError."""
     if given is None:
         return 0.0
     if isinstance(given, str) and (given == "0" or re.fullmatch(f"({_PART})+", given)):
@@ -107,8 +107,9 @@ def _seconds(given: Any, where: str) -> float:
 
 
 def _context(tls: Mapping[str, Any], *, https: bool) -> ssl.SSLContext:
-    """As kube-scheduler makes it (pkg/scheduler/extender.go): data goes before files, and with ``enableHTTPS`` a server
-    need not be vouched for where no authority is named.
+    """Return the TLS context, made as kube-scheduler makes it (pkg/scheduler/extender.go).
+
+    Data goes before files. With ``enableHTTPS`` a server is not verified if no authority is named.
     """
     authority = base64.b64decode(tls.get("caData") or "").decode()
     file = tls.get("caFile") or None

@@ -1,9 +1,8 @@
-"""The reference scheduler, a program of its own: first in, first out, first fit.
-
+"""The reference scheduler as a program of its own: first in, first out, first fit.
     python -m batkube.schedulers.fifo [--kubeconfig FILE] [--scheduler-name NAME]
-
-It talks to the API over HTTP with the official client, like any stranger. Each watch event is decided on before the
-next is looked at, so the same events in the same order give the same bindings.
+It talks to the API over HTTP with the official client, like any other scheduler, and decides by the policy that
+``--scheduler fifo`` runs inside batkube. Each watch event is decided on before the next is looked at, so the same
+events in the same order give the same bindings.
 """
 
 import argparse
@@ -18,23 +17,26 @@ from kubernetes import client, config
 from kubernetes.client.exceptions import ApiException
 from kubernetes.config.config_exception import ConfigException
 
-from batkube.schedulers.fifo_policy import Fifo
+from batkube.schedulers.policies.cluster import Cluster
+from batkube.schedulers.policies.fifo import Fifo
+from batkube.schedulers.policies.policy import Bind, Unschedulable
 
 JSON = dict[str, Any]
-Event = tuple[Callable[[str, JSON], None], str, JSON]
+Handler = Callable[[str, JSON], object]
+Event = tuple[Handler, str, JSON]
 
 
 class Watcher:
-    """Follows one kind: a list, then a watch from its version; events go into the queue that all kinds share."""
+    """Follows one kind: a list, then a watch from its version. Events go into the queue that all kinds share."""
 
-    def __init__(self, listing: Callable[..., Any], handle: Callable[[str, JSON], None], events: "queue.Queue[Event]"):
+    def __init__(self, listing: Callable[..., Any], handle: Handler, events: "queue.Queue[Event]"):
         self._list = listing
         self._handle = handle
         self._events = events
         self.ended = False
 
     def list(self) -> str:
-        """Put what exists into the queue; the version to watch from."""
+        """Put the existing objects into the queue, and return the version to watch from."""
         found = json.loads(self._list(_preload_content=False).data)
         for item in found["items"]:
             self._events.put((self._handle, "ADDED", item))
@@ -67,62 +69,68 @@ class Scheduler:
 
     def __init__(self, api: Any, name: str) -> None:
         self._api = api
-        self._fifo = Fifo(name)
+        self._cluster = Cluster([name])
+        self._fifo = Fifo()
         self._told: tuple[str, str] | None = None
 
     def run(self) -> None:
         """Schedule until the server goes away."""
         events: queue.Queue[Event] = queue.Queue()
-        nodes = Watcher(self._api.list_node, self._fifo.node_event, events)
-        pods = Watcher(self._api.list_pod_for_all_namespaces, self._fifo.pod_event, events)
-        for watcher, version in [(watcher, watcher.list()) for watcher in (nodes, pods)]:
+        nodes = Watcher(self._api.list_node, self._cluster.node_event, events)
+        pods = Watcher(self._api.list_pod_for_all_namespaces, self._cluster.pod_event, events)
+        versions = [(watcher, watcher.list()) for watcher in (nodes, pods)]
+        # Nothing is decided before all that the lists have is known: it includes the places of running pods.
+        listed = events.qsize()
+        for watcher, version in versions:
             threading.Thread(target=watcher.watch, args=(version,), daemon=True).start()
         while True:
             handle, kind, item = events.get()
             handle(kind, item)
-            for pod, node in self._fifo.decide():
-                self._bind(pod, node)
-            self._explain()
+            listed -= 1
+            if listed > 0:
+                continue
+            self._decide()
 
-    def _bind(self, pod: JSON, node: str) -> None:
-        meta = pod["metadata"]
+    def _decide(self) -> None:
+        for decision in self._fifo.decide(self._cluster):
+            match decision:
+                case Bind():
+                    self._bind(decision)
+                case Unschedulable():
+                    self._explain(decision)
+
+    def _bind(self, decision: Bind) -> None:
+        pod, node = decision.pod, decision.node
         binding = {
-            "metadata": {"name": meta["name"], "namespace": meta["namespace"], "uid": meta["uid"]},
-            "target": {"kind": "Node", "name": node},
+            "metadata": {"name": pod.name, "namespace": pod.namespace, "uid": pod.uid},
+            "target": {"kind": "Node", "name": node.name},
         }
         try:
-            self._api.create_namespaced_pod_binding(meta["name"], meta["namespace"], binding, _preload_content=False)
+            self._api.create_namespaced_pod_binding(pod.name, pod.namespace, binding, _preload_content=False)
         except ApiException as error:
-            print(f"fifo: {meta['name']} was not bound to {node}: {error.reason} {error.body}", flush=True)
-            if error.status != 404:
-                self._fifo.refused(pod)
+            print(f"fifo: {pod.name} was not bound to {node.name}: {error.reason} {error.body}", flush=True)
+            self._fifo.refused(self._cluster, decision, str(error.reason))
         else:
-            print(f"fifo: bound {meta['name']} to {node}", flush=True)
+            self._cluster.assume(pod, node.name)
+            print(f"fifo: bound {pod.name} to {node.name}", flush=True)
 
-    def _explain(self) -> None:
+    def _explain(self, decision: Unschedulable) -> None:
         """Write into the head of the queue why it waits, as kube-scheduler does; the same reason only once."""
-        blocked = self._fifo.why_not()
-        if blocked is None:
+        pod, why = decision.pod, decision.reason
+        if (pod.uid, why) == self._told:
             return
-        pod, why = blocked
-        meta = pod["metadata"]
-        if (meta["uid"], why) == self._told:
-            return
-        self._told = (meta["uid"], why)
+        self._told = (pod.uid, why)
         condition = {"type": "PodScheduled", "status": "False", "reason": "Unschedulable", "message": why}
         try:
             self._api.patch_namespaced_pod_status(
-                meta["name"],
-                meta["namespace"],
-                {"status": {"conditions": [condition]}},
-                _preload_content=False,
+                pod.name, pod.namespace, {"status": {"conditions": [condition]}}, _preload_content=False
             )
         except ApiException as error:
-            print(f"fifo: {meta['name']}: {error.reason}", flush=True)
+            print(f"fifo: {pod.name}: {error.reason}", flush=True)
 
 
 def main() -> None:
-    """Entry point."""
+    """Run the program."""
     parser = argparse.ArgumentParser(description="batkube's reference scheduler: first in, first out.")
     parser.add_argument("--kubeconfig", help="default: $KUBECONFIG")
     parser.add_argument("--scheduler-name", default="default-scheduler", help="serve the pods that name this")

@@ -1,15 +1,24 @@
 """The stock kube-scheduler: its configuration and its command line."""
 
+import re
+import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import yaml
+from batkube.kube.codec.yaml_text import YamlError, dumped, first_document
 
 DEFAULT_NAME = "default-scheduler"
-"""The name of kube-scheduler's only profile where no other is configured."""
+"""The name of kube-scheduler's only profile if no other is configured."""
 
 _API_VERSION = "kubescheduler.config.k8s.io/v1"
+
+
+POPS_FROM_BACKOFF = (1, 33)
+"""The first minor version in which pods need not wait in back-off if nothing else is to be done."""
+VERSION_PATIENCE = 60.0
+"""Real seconds within which a binary must tell its version; it takes a fraction of one."""
+_VERSION = re.compile(r"Kubernetes v(\d+)\.(\d+)\.")
 
 
 class ConfigError(ValueError):
@@ -17,13 +26,13 @@ class ConfigError(ValueError):
 
 
 def read_configuration(path: Path) -> dict[str, Any]:
-    """The user's KubeSchedulerConfiguration. Raises ConfigError."""
+    """Return the user's KubeSchedulerConfiguration. Raises ConfigError."""
     try:
-        loaded = yaml.safe_load(path.read_text())
+        loaded = first_document(path.read_bytes())
     except OSError as error:
         raise ConfigError(f"{path}: {error.strerror}") from None
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise ConfigError(f"{path}: not YAML: {' '.join(str(error).split())}") from None
+    except YamlError as error:
+        raise ConfigError(f"{path}: line {error.line}: no YAML: {error.why}") from None
     if not isinstance(loaded, dict) or loaded.get("kind") != "KubeSchedulerConfiguration":
         raise ConfigError(f"{path}: expected one KubeSchedulerConfiguration")
     profiles = loaded.get("profiles", [])
@@ -40,16 +49,16 @@ def configuration(
     exact_times: bool = False,
     extenders: Sequence[dict[str, Any]] = (),
 ) -> dict[str, Any]:
-    """``base`` (the user's own, or a fresh one with a profile called ``name``) connected to ``kubeconfig``.
+    """Return ``base`` (the user's own, or a new one with a profile called ``name``) connected to ``kubeconfig``.
 
-    Only the connection part is ours: the kubeconfig, client limits out of the way (the stock 50 requests a second would
-    throttle a simulation), and no leader election unless ``base`` asks for it. Profiles, plugins and all else stay the
-    user's.
+    Only the connection part is ours: the kubeconfig, client limits so high that they have no effect (the stock 50
+    requests per second would throttle a simulation), and no leader election unless ``base`` asks for it. Profiles,
+    plugins and all else stay the user's.
 
-    ``extenders``: in place of the user's, where there are any (see ``extenders.relayed``).
+    ``extenders``: entries in place of the user's, if there are any (see ``extenders.relayed``).
 
-    ``exact_times``: let it read JSON, slower than protobuf, in which client-go drops the fraction of a second
-    (apimachinery, meta/v1/time_proto.go).
+    ``exact_times``: let it read JSON, which is slower than protobuf. In protobuf client-go drops the fraction of a
+    second (apimachinery, meta/v1/time_proto.go).
     """
     mine: dict[str, Any] = dict(base) if base else {"profiles": [{"schedulerName": name}]}
     return {
@@ -69,18 +78,34 @@ def configuration(
 
 
 def scheduler_names(config: dict[str, Any]) -> tuple[str, ...]:
-    """The names its profiles go by, in order."""
+    """Return the names of its profiles, in order."""
     profiles = config.get("profiles") or [{}]
     return tuple(profile.get("schedulerName") or DEFAULT_NAME for profile in profiles)
 
 
+def version(binary: Path) -> tuple[int, int]:
+    """Return major and minor version as ``--version`` tells them; (0, 0) if it tells none.
+
+    Raises subprocess.TimeoutExpired if it says nothing for VERSION_PATIENCE: the dates at which a run stops depend on
+    the version.
+    """
+    try:
+        told = subprocess.run(
+            [binary, "--version"], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=VERSION_PATIENCE
+        )
+    except OSError:
+        return 0, 0
+    found = _VERSION.match(told.stdout)
+    return (int(found[1]), int(found[2])) if found else (0, 0)
+
+
 def command(binary: Path, config: Path) -> list[str]:
-    """The command line. The metrics port is off: runs side by side would fight for it."""
+    """Return the command line. The metrics port is off: parallel runs would all want it."""
     return [str(binary), f"--config={config}", "--secure-port=0"]
 
 
 def write_configuration(path: Path, config: dict[str, Any]) -> None:
-    """Write it as YAML. Only its owner may read it: it may hold the key of a client certificate."""
+    """Write the configuration as YAML. Only its owner may read it: it may hold the key of a client certificate."""
     path.unlink(missing_ok=True)
     path.touch(0o600)
-    path.write_text(yaml.safe_dump(config, sort_keys=False))
+    path.write_text(dumped(config, sort_keys=False))

@@ -16,21 +16,21 @@ class Process(Protocol):
 
     @property
     def pid(self) -> int:
-        """Of the program that was started."""
+        """The process id of the program that was started."""
 
     @property
     def returncode(self) -> int | None:
-        """None while it runs; negative for a signal."""
+        """The exit code; None while it runs; negative for a signal."""
 
     async def wait(self) -> int:
-        """Wait for its end; the exit code."""
+        """Wait for its end, and return the exit code."""
 
     async def stop(self) -> int:
-        """End it and all in its session, by force after a while; wait for its end."""
+        """End it and all in its session, by force after a while. Wait for its end, and return the exit code."""
 
 
 Launch = Callable[[Sequence[str], Mapping[str, str], IO[bytes]], Awaitable[Process]]
-"""Starts a command with an environment and an output; on which clock is its business. Raises OSError."""
+"""Starts a command with an environment and an output, and chooses its clock. Raises OSError."""
 
 
 class SchedulerProcess:
@@ -38,7 +38,7 @@ class SchedulerProcess:
 
     def __init__(self, name: str, process: Process, log: Path) -> None:
         self.name = name
-        """What a user calls it."""
+        """The user's name for it."""
         self.log = log
         self._process = process
 
@@ -59,20 +59,20 @@ class SchedulerProcess:
 
     @property
     def pid(self) -> int:
-        """The process id of the program started; descendants are its own."""
+        """The process id of the program that was started; its descendants have others."""
         return self._process.pid
 
     @property
     def exit_code(self) -> int | None:
-        """None while it runs; negative for a signal."""
+        """The exit code; None while it runs; negative for a signal."""
         return self._process.returncode
 
     async def wait(self) -> int:
-        """Wait for its end; the exit code."""
+        """Wait for its end, and return the exit code."""
         return await self._process.wait()
 
     def how_it_ended(self) -> str:
-        """``exited with code 3`` or ``was killed by SIGKILL``, and its last words."""
+        """Return ``exited with code 3`` or ``was killed by SIGKILL``, and its last words."""
         code = self.exit_code
         if code is None:
             return "is running"
@@ -81,7 +81,7 @@ class SchedulerProcess:
         return f"{how}; its last words: {words}" if words else f"{how}, without a word"
 
     def last_words(self, length: int = 200) -> str:
-        """The last line of its output that says something, at most ``length`` characters of it."""
+        """Return the last line of its output that is not empty, at most ``length`` characters of it."""
         try:
             with self.log.open("rb") as output:
                 output.seek(max(0, output.seek(0, os.SEEK_END) - 8192))

@@ -1,8 +1,9 @@
-"""Which scheduler is under test, what it goes by, and how it is started."""
+"""The scheduler under test: its names, and how it is started if it is not inside batkube."""
 
+import os
 import shlex
 import shutil
-import sys
+import subprocess
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -10,24 +11,34 @@ from typing import Any
 
 from batkube.schedulers import kube_scheduler
 from batkube.schedulers.extenders import Extender, read_extenders, relayed
+from batkube.schedulers.policies.loading import BUILT_IN, LoadedPolicy, PolicyError, is_policy, load
 from batkube.schedulers.process import Launch, SchedulerProcess
 
 PLACEHOLDERS = ("kubeconfig", "server", "port")
-"""What ``{...}`` may stand for in the command of a scheduler of the user's own."""
+"""The placeholders, as ``{...}``, in the command of a scheduler of the user's own."""
 
-DETERMINISM = {
-    "GOMAXPROCS": "1",
-    "GODEBUG": "randautoseed=0",
-    "GOGC": "off",
-    "GOMEMLIMIT": "1GiB",
-    "PYTHONHASHSEED": "0",
-}
-"""An environment in which a program does the same each time: one Go thread at a time (slower where it has work for
-several), and the same pseudo-random numbers (``math/rand``, Python's sets) in each run.
+DETERMINISM = {"GOMAXPROCS": "1", "GOGC": "off", "GOMEMLIMIT": "1GiB"}
+"""An environment in which a Go program does the same each time.
 
-No garbage is collected below a gibibyte: Go does so every two minutes of its clock, that is after each longer jump, at
-a moment that depends on real time, and interrupts whatever it is doing.
+It runs one thread at a time (slower if it has work for several). No garbage is collected below a gibibyte: Go collects
+every two minutes of its clock, that is after each longer jump, at a moment that depends on real time, and interrupts
+whatever it is doing.
 """
+UNINTERRUPTED = "asyncpreemptoff=1"
+"""A setting of GODEBUG: no goroutine is interrupted because it has run for long."""
+UNSEEDED = "randautoseed=0"
+"""A setting of GODEBUG: ``math/rand`` gives the same numbers each time, whatever thread draws."""
+
+
+def deterministic(environment: Mapping[str, str], seed: int) -> dict[str, str]:
+    """Return the additions to ``environment``: DETERMINISM, and the order of Python's sets by ``seed``.
+
+    With a seed other than 0, ``math/rand`` follows from it: kube-scheduler chooses among equal nodes by it. Settings of
+    GODEBUG in ``environment`` are kept.
+    """
+    # Of two settings for one name Go takes the last one.
+    debug = [UNINTERRUPTED, *([] if seed else [UNSEEDED]), *filter(None, [environment.get("GODEBUG")])]
+    return {**DETERMINISM, "GODEBUG": ",".join(debug), "PYTHONHASHSEED": str(seed % 2**32)}
 
 
 class SchedulerChoiceError(ValueError):
@@ -36,23 +47,23 @@ class SchedulerChoiceError(ValueError):
 
 @dataclass(frozen=True)
 class Access:
-    """How a scheduler reaches the API."""
+    """The data by which a scheduler reaches the API."""
 
     kubeconfig: Path
     server: str
     port: int
     in_cluster: Mapping[str, str] = field(default_factory=dict)
-    """Variables by which a pod finds it, where the files that go with them were asked for."""
+    """The variables by which a pod finds it, if the files that go with them were asked for."""
     client_tls: Mapping[str, str] = field(default_factory=dict)
-    """What a client without a kubeconfig needs where it speaks HTTPS: ``caData``, ``certData``, ``keyData``."""
+    """The TLS data of a client without a kubeconfig, if it speaks HTTPS: ``caData``, ``certData``, ``keyData``."""
 
 
 @dataclass(frozen=True)
 class SchedulerUnderTest:
-    """What was chosen; ``start`` runs it."""
+    """The scheduler that was chosen; ``start`` runs it."""
 
     kind: str
-    """``fifo``, ``kube-scheduler``, ``command`` or ``none``."""
+    """The name of a policy (``fifo``, ``my_module:Policy``), ``kube-scheduler``, ``command`` or ``none``."""
     names: tuple[str, ...]
     """The schedulerNames it serves."""
     words: tuple[str, ...] = ()
@@ -60,13 +71,37 @@ class SchedulerUnderTest:
     configuration: dict[str, Any] | None = None
     """A KubeSchedulerConfiguration to be completed and written."""
     extenders: tuple[Extender, ...] = ()
-    """Those that it names."""
+    """The extenders that the configuration names."""
     binary: Path | None = None
+    policy: LoadedPolicy | None = None
+    """The policy that decides inside this process; nothing is started then."""
+
+    @property
+    def source(self) -> Path | None:
+        """The file of a policy of the user's own."""
+        return self.policy.source if self.policy else None
+
+    def retries_on_events(self) -> bool:
+        """Tell whether it is known to place, at an event, all pods that the room made there allows.
+
+        Its timers then place nothing that it could not place before. This holds for kube-scheduler without changes,
+        which takes pods out of back-off when it has nothing else to do (since 1.33, ``SchedulerPopFromBackoffQ``).
+        Raises SchedulerChoiceError.
+        """
+        if self.kind != "kube-scheduler" or self.extenders or self.binary is None:
+            return False
+        profiles = (self.configuration or {}).get("profiles") or []
+        if any("plugins" in profile or "pluginConfig" in profile for profile in profiles):
+            return False
+        try:
+            return kube_scheduler.version(self.binary) >= kube_scheduler.POPS_FROM_BACKOFF
+        except subprocess.TimeoutExpired as error:
+            raise SchedulerChoiceError(f"{self.binary} --version says nothing for {error.timeout:g} s") from None
 
     def command(self, access: Access, folder: Path, *, exact_times: bool = False) -> list[str]:
-        """The command line; for kube-scheduler its configuration is written into ``folder``.
+        """Return the command line; for kube-scheduler, write its configuration into ``folder``.
 
-        ``exact_times``: it shall see fractions of seconds, where it compares when pods have started.
+        ``exact_times``: it shall see fractions of seconds when it compares the starts of pods.
         """
         if self.kind == "kube-scheduler":
             assert self.binary is not None
@@ -88,12 +123,15 @@ class SchedulerUnderTest:
         return words
 
     async def start(
-        self, command: Sequence[str], access: Access, log: Path, launch: Launch, *, determinism: bool
+        self, command: Sequence[str], access: Access, log: Path, launch: Launch, *, seed: int | None
     ) -> SchedulerProcess:
-        """Run it, its output going to ``log``. Raises SchedulerError."""
+        """Run it, with its output in ``log``. With a ``seed`` it does the same each time; None changes nothing.
+
+        Raises SchedulerError.
+        """
         env = {"KUBECONFIG": str(access.kubeconfig), "PYTHONUNBUFFERED": "1", **access.in_cluster}
-        if determinism:
-            env |= DETERMINISM
+        if seed is not None:
+            env |= deterministic(os.environ, seed)
         return await SchedulerProcess.start(self.kind, command, log=log, env=env, launch=launch)
 
 
@@ -105,19 +143,13 @@ def choose(
     binary: Path | None = None,
     config: Path | None = None,
 ) -> SchedulerUnderTest:
-    """What the user asked for. ``name`` is what it goes by, where its configuration does not say.
+    """Return the scheduler that the user asked for. ``name`` is its name if its configuration has none.
 
     Raises SchedulerChoiceError, and ConfigError or ExtenderError for a bad KubeSchedulerConfiguration.
     """
     if command is not None:
         return _own_command(command, name)
     match kind:
-        case "fifo":
-            words = (
-                sys.executable, "-m", "batkube.schedulers.fifo",
-                "--kubeconfig", "{kubeconfig}", "--scheduler-name", name,
-            )  # fmt: skip
-            return SchedulerUnderTest("fifo", (name,), words)
         case "kube-scheduler":
             configuration = kube_scheduler.read_configuration(config) if config else None
             names = kube_scheduler.scheduler_names(configuration) if configuration else (name,)
@@ -127,9 +159,15 @@ def choose(
             )
         case "none":
             return SchedulerUnderTest("none", (name,))
+        case _ if is_policy(kind):
+            try:
+                return SchedulerUnderTest(kind, (name,), policy=load(kind))
+            except PolicyError as error:
+                raise SchedulerChoiceError(f"--scheduler {error}") from None
         case _:
             raise SchedulerChoiceError(
-                f"--scheduler {kind}: expected fifo, kube-scheduler or none; another program goes into --scheduler-cmd"
+                f"--scheduler {kind}: expected {', '.join(BUILT_IN)}, module:Class, kube-scheduler or none; "
+                "another program goes into --scheduler-cmd"
             )
 
 

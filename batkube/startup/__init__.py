@@ -1,1 +1,1 @@
-"""How long pods take to start and to end: the file that says so, and how it is made from recorded times."""
+"""The time that pods take to start and to end: the file that says it, and how to make one from recorded times."""

@@ -1,4 +1,4 @@
-"""The kinds of delay, in seconds: a constant, a distribution, or a column of recorded ones.
+"""The kinds of delay, in seconds: a constant, a distribution, or a column of recorded delays.
 
 A distribution is known by its quantile function. A pod's delay is one quantile of it, so that the same pod has the same
 delay whatever other pods do.
@@ -26,18 +26,18 @@ class Distribution(Protocol):
     """Delays that are drawn."""
 
     def quantile(self, p: float) -> float:
-        """The delay that a part ``p`` (0 < p < 1) of all pods does not exceed, in seconds."""
+        """Return the delay in seconds that a part ``p`` (0 < p < 1) of all pods does not exceed."""
 
 
 class Constant(BaseModel):
-    """The same for all."""
+    """The same delay for all pods."""
 
     model_config = STRICT
 
     seconds: Seconds
 
     def quantile(self, p: float) -> float:
-        """The constant."""
+        """Return the constant."""
         return self.seconds
 
 
@@ -51,7 +51,7 @@ class Lognormal(BaseModel):
     shift: Seconds = 0.0
 
     def quantile(self, p: float) -> float:
-        """Exact."""
+        """Return the exact quantile."""
         return self.shift + self.median * exp(self.sigma * _NORMAL.inv_cdf(p))
 
 
@@ -64,7 +64,7 @@ class Exponential(BaseModel):
     shift: Seconds = 0.0
 
     def quantile(self, p: float) -> float:
-        """Exact."""
+        """Return the exact quantile."""
         return self.shift - self.mean * log(1 - p)
 
 
@@ -83,14 +83,14 @@ class Quantiles(BaseModel):
         return self
 
     def quantile(self, p: float) -> float:
-        """By linear interpolation."""
+        """Return the quantile by linear interpolation."""
         return quantile(self.values, p)
 
 
 class Trace(BaseModel):
-    """Recorded delays: ``column`` of a CSV ``file``, whose column ``pod`` or ``job_id`` says whose they are.
+    """Recorded delays: ``column`` of a CSV ``file``, whose column ``pod`` or ``job_id`` names their pod or job.
 
-    Relative to the folder of the file that names it. Raises ValueError where the CSV cannot be used.
+    The path is relative to the folder of the file that names it. Raises ValueError if the CSV cannot be used.
     """
 
     model_config = STRICT
@@ -136,7 +136,7 @@ class Trace(BaseModel):
         self._delays[key] = delay
 
     def of(self, pod: str, job: str) -> float:
-        """The delay of this pod, by its name or by the name of its job. Raises StartupError where it has none."""
+        """Return the delay of a pod, by its name or by the name of its job. Raises StartupError if it has none."""
         key = pod if self._key == "pod" else job
         try:
             return self._delays[key]
@@ -145,7 +145,7 @@ class Trace(BaseModel):
 
 
 class Delay(BaseModel):
-    """One stage's delay as it stands in the file: a number, or one of these by its name."""
+    """One stage's delay as in the file: a number, or one of these kinds by its name."""
 
     model_config = STRICT
 
@@ -183,12 +183,12 @@ class Delay(BaseModel):
         return self
 
     def of(self, pod: str, job: str, p: float) -> float:
-        """The delay of a pod, in seconds; ``p`` (0 < p < 1) is its place in the distribution. Raises StartupError."""
+        """Return a pod's delay in seconds; ``p`` (0 < p < 1) is its place in the distribution. Raises StartupError."""
         return self._kind.of(pod, job) if isinstance(self._kind, Trace) else self._kind.quantile(p)
 
 
 def quantile(ordered: Sequence[float], p: float) -> float:
-    """Of values in ascending order, by linear interpolation; ``p`` from 0 to 1."""
+    """Return a quantile of values in ascending order, by linear interpolation; ``p`` from 0 to 1."""
     place = p * (len(ordered) - 1)
     index = min(int(place), max(len(ordered) - 2, 0))
     low, high = ordered[index], ordered[min(index + 1, len(ordered) - 1)]

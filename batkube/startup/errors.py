@@ -1,5 +1,5 @@
-"""What can be wrong with a start-up model or with recorded times."""
+"""The errors of a start-up model or of recorded times."""
 
 
 class StartupError(ValueError):
-    """A file cannot be used. The text names the file, and the line and field, or row and column."""
+    """A file that cannot be used. The text names the file, and the line and field, or row and column."""

@@ -1,12 +1,12 @@
-"""What a fit may take recorded delays for."""
+"""The families of distributions that can be fitted to recorded delays."""
 
 from enum import StrEnum
 
 
 class Family(StrEnum):
-    """What the delays of a stage are taken for."""
+    """The distribution that is fitted to the delays of a stage."""
 
     QUANTILES = "quantiles"
-    """Nothing: they are repeated as they were measured."""
+    """No distribution: the delays are repeated as they were measured."""
     LOGNORMAL = "lognormal"
     EXPONENTIAL = "exponential"

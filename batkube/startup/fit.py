@@ -12,26 +12,26 @@ from batkube.startup.model import STAGES, StartupModel
 from batkube.startup.recorded import Delays
 
 POINTS = 101
-"""Quantiles that are written at most: every percent."""
+"""The most quantiles that are written: one for each percent."""
 FEWEST = 2
-"""Delays from which a stage can be fitted."""
+"""The fewest delays from which a stage can be fitted."""
 _GRID = 1000
-"""Places at which a model is compared."""
+"""The number of places at which a model is compared."""
 
 
 def delays_of(stage: str, rows: Sequence[Delays]) -> list[float]:
-    """The delays of one stage, of the rows that have it."""
+    """Return the delays of one stage, from the rows that have it."""
     return [row[stage] for row in rows if stage in row]
 
 
 def fit(rows: Sequence[Delays], family: Family = Family.QUANTILES) -> StartupModel:
-    """The model of those stages for which there are enough rows. Raises ValueError where there are for none."""
+    """Return the model of the stages that have enough rows. Raises ValueError if none has."""
     values = {stage: delays_of(stage, rows) for stage in STAGES}
     return StartupModel(**{stage: _FIT[family](found) for stage, found in values.items() if len(found) >= FEWEST})
 
 
 def split(rows: Sequence[Delays], part: float, seed: int) -> tuple[list[Delays], list[Delays]]:
-    """The rows to fit, and a ``part`` (0 to 1) of them kept aside, chosen by ``seed``."""
+    """Return the rows to fit, and a ``part`` (0 to 1) of the rows kept aside, chosen by ``seed``."""
     aside = set(Random(f"{seed} kept aside").sample(range(len(rows)), round(part * len(rows))))
     return (
         [row for index, row in enumerate(rows) if index not in aside],
@@ -45,9 +45,10 @@ def _quantiles(values: Sequence[float]) -> Delay:
 
 
 def _lognormal(values: Sequence[float]) -> Delay:
-    """By the moments of the logarithms, behind a shift that makes the quantiles 5, 50 and 95 % lie as a lognormal's do.
+    """Fit by the moments of the logarithms.
 
-    A lognormal's median is the geometric mean of its quantiles p and 1 - p.
+    A shift is subtracted first, such that the quantiles 5, 50 and 95 % lie as those of a lognormal do: its median is
+    the geometric mean of its quantiles p and 1 - p.
     """
     ordered = sorted(values)
     low, middle, high = (quantile(ordered, p) for p in (0.05, 0.5, 0.95))
@@ -60,7 +61,7 @@ def _lognormal(values: Sequence[float]) -> Delay:
 
 
 def _exponential(values: Sequence[float]) -> Delay:
-    """The least is the shift (without its bias), the rest the mean."""
+    """Fit with the least delay as the shift (without its bias), and the mean of the rest."""
     least, count = min(values), len(values)
     mean = max((fmean(values) - least) * count / (count - 1), 1e-6)
     return Delay.model_validate(
@@ -72,17 +73,17 @@ _FIT = {Family.QUANTILES: _quantiles, Family.LOGNORMAL: _lognormal, Family.EXPON
 
 
 def sample(delay: Delay) -> list[float]:
-    """A drawn delay's quantiles, at even distances."""
+    """Return a drawn delay's quantiles, at even distances."""
     return [delay.of("", "", (index + 0.5) / _GRID) for index in range(_GRID)]
 
 
 def start_times(model: StartupModel) -> list[float]:
-    """From binding to Running, drawn as for many pods."""
+    """Return times from binding to Running in seconds, drawn as for many pods."""
     drawn = (model.delays(0, str(number), "") for number in range(10 * _GRID))
     return [delays.pulling + delays.pulled + delays.created + delays.started for delays in drawn]
 
 
 def distance(values: Sequence[float], others: Sequence[float]) -> float:
-    """Kolmogorov and Smirnov's distance of two samples: the greatest difference of their cumulated shares, 0 to 1."""
+    """Return the Kolmogorov-Smirnov distance of two samples: the greatest difference of their shares, 0 to 1."""
     one, two = sorted(values), sorted(others)
     return max(abs(bisect_right(one, value) / len(one) - bisect_right(two, value) / len(two)) for value in (*one, *two))

@@ -1,7 +1,5 @@
-"""The start-up model: how long a pod takes from its binding to Running, and from its process' end to its own.
-
-A YAML file with a delay for each stage. What it leaves out takes no time. ::
-
+"""The start-up model: how long a pod takes from its binding to Running, and from its process's end to its own end.
+It is a YAML file with a delay for each stage. A stage that it leaves out takes no time. ::
     pulling: {quantiles: [0.4, 0.5, 2.9]}       # from binding until the image begins to be pulled
     pulled: 0.95                                # ... until it is there
     created: {lognormal: {median: 0.04, sigma: 0.4}}
@@ -14,17 +12,18 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-import yaml
 from pydantic import BaseModel, ValidationError, model_validator
 
+from batkube.kube.codec.go_yaml import MAPPING, SCALAR, SEQUENCE, Node, decoded, nodes
+from batkube.kube.codec.yaml_scalars import YamlError
 from batkube.startup.delays import STRICT, Delay
 from batkube.startup.errors import StartupError
 
 STAGES = ("pulling", "pulled", "created", "started", "ended")
-"""In order. All but the last lie before Running."""
+"""The stages in order. All but the last lie before Running."""
 
 MICROSECONDS = 6
-"""Decimals of a delay: those of all dates that Batsim tells."""
+"""The decimals of a delay: those of all dates that Batsim tells."""
 
 NO_TIME = Delay(constant=0.0)
 
@@ -46,12 +45,12 @@ class StartupModel(BaseModel):
     model_config = STRICT
 
     pulling: Delay = NO_TIME
-    """From the binding until the kubelet pulls the image: its own work, volumes and network of the pod."""
+    """The delay from the binding until the kubelet pulls the image: its own work, volumes and network of the pod."""
     pulled: Delay = NO_TIME
     created: Delay = NO_TIME
     started: Delay = NO_TIME
     ended: Delay = NO_TIME
-    """From the end of the process until the pod is seen to have ended."""
+    """The delay from the end of the process until the pod is seen to have ended."""
 
     @model_validator(mode="before")
     @classmethod
@@ -61,15 +60,15 @@ class StartupModel(BaseModel):
         return value
 
     def delays(self, seed: int, pod: str, job: str) -> PodDelays:
-        """Those of the pod with this name: the same for the same seed, whatever other pods there are.
+        """Return the delays of the pod with this name: the same for the same seed, whatever other pods there are.
 
-        ``job``: the name of its job, by which a trace may know it. Raises StartupError where a trace does not.
+        ``job``: the name of its job, by which a trace may know it. Raises StartupError if a trace does not.
         """
         return PodDelays(*(self._delay(stage, seed, pod, job) for stage in STAGES))
 
     def _delay(self, stage: str, seed: int, pod: str, job: str) -> float:
         delay: Delay = getattr(self, stage)
-        # Seeded with a text, and used for one number only: neither the order of stages nor that of pods matters.
+        # The seed is a text, and used for one number only: neither the order of stages nor that of pods matters.
         p = Random(f"{seed} {pod} {stage}").random() or 0.5
         return round(delay.of(pod, job, p), MICROSECONDS)
 
@@ -83,12 +82,14 @@ def read_startup(path: Path) -> StartupModel:
     except UnicodeDecodeError:
         raise StartupError(f"{path}: is not UTF-8") from None
     try:
-        tree = yaml.compose(text, yaml.SafeLoader)
-        content = yaml.safe_load(text)
-    except (yaml.YAMLError, RecursionError, ValueError) as error:
-        raise StartupError(f"{path}: not YAML: {' '.join(str(error).split())}") from None
+        tree, *others = nodes(text) if text.strip() else (None,)
+        content = decoded(tree) if tree else None
+    except YamlError as error:
+        raise StartupError(f"{path}: line {error.line}: no YAML: {error.why}") from None
+    if others:
+        raise StartupError(f"{path}: line {others[0].line}: expected one document, found another")
     if twice := _named_twice(tree):
-        raise StartupError(f"{path}: line {twice.start_mark.line + 1}: {twice.value} is there twice")
+        raise StartupError(f"{path}: line {twice.line}: {twice.text} is there twice")
     try:
         return StartupModel.model_validate(content, context=path.parent)
     except ValidationError as error:
@@ -100,33 +101,35 @@ def read_startup(path: Path) -> StartupModel:
         raise StartupError(f"{path}: line {_line(tree, where)}:{field} {what}{given}") from None
 
 
-def _line(tree: yaml.Node | None, path: list[str]) -> int:
-    """The line, from 1, on which the field at ``path`` stands, or the one that ought to hold it."""
-    line = tree.start_mark.line if tree else 0
+def _line(tree: Node | None, path: list[str]) -> int:
+    """Return the line, from 1, on which the field at ``path`` stands, or the line that should hold it."""
+    line = tree.line if tree else 1
     for part in path:
-        if isinstance(tree, yaml.MappingNode):
-            found = next((pair for pair in tree.value if pair[0].value == part), None)
+        if tree is None:
+            break
+        if tree.kind == MAPPING:
+            found = next((pair for pair in tree.pairs() if pair[0].text == part), None)
             if found is None:
                 break
-            line, tree = found[0].start_mark.line, found[1]
-        elif isinstance(tree, yaml.SequenceNode) and part.isdecimal() and int(part) < len(tree.value):
-            tree = tree.value[int(part)]
-            line = tree.start_mark.line
-    return line + 1
+            line, tree = found[0].line, found[1]
+        elif tree.kind == SEQUENCE and part.isdecimal() and int(part) < len(tree.children):
+            tree = tree.children[int(part)]
+            line = tree.line
+    return line
 
 
-def _named_twice(tree: yaml.Node | None) -> yaml.ScalarNode | None:
-    """A key that its mapping has already."""
-    if isinstance(tree, yaml.SequenceNode):
-        return next((twice for node in tree.value if (twice := _named_twice(node))), None)
-    if not isinstance(tree, yaml.MappingNode):
+def _named_twice(tree: Node | None) -> Node | None:
+    """Return a key that its mapping has twice, if there is one."""
+    if tree is None or tree.kind not in (SEQUENCE, MAPPING):
         return None
+    if tree.kind == SEQUENCE:
+        return next((twice for node in tree.children if (twice := _named_twice(node))), None)
     seen: set[str] = set()
-    for key, value in tree.value:
-        if isinstance(key, yaml.ScalarNode):
-            if key.value in seen:
+    for key, value in tree.pairs():
+        if key.kind == SCALAR:
+            if key.text in seen:
                 return key
-            seen.add(key.value)
+            seen.add(key.text)
         if twice := _named_twice(value):
             return twice
     return None

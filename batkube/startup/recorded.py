@@ -1,4 +1,4 @@
-"""Recorded pod times: CSV files with a row a pod, and what each stage took in them.
+"""Recorded pod times: CSV files with a row for each pod, and the delay of each stage by them.
 
 Two sets of column names are known: those of the published runs of Batkube on a real cluster (Batsim's columns and
 ``scheduled``, ``pulling``, ``pulled``, ``created``), and those of batkube's own ``pods.csv``. All are seconds since
@@ -25,7 +25,7 @@ _COLUMNS = {
 _EXIT = "exit_time"
 
 Delays = dict[str, float]
-"""What each stage took, in seconds; without those of which a time is missing."""
+"""The delay of each stage in seconds, without the stages for which a time is missing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,11 +35,11 @@ class _Time:
 
 
 def read_recorded(paths: Sequence[Path], *, process_time: float | None = None) -> list[Delays]:
-    """The stages' delays of each row of each file.
+    """Return the stages' delays of each row of each file.
 
-    A cell may be empty: the stages that need it are left out of its row. Where a file has no column for a stage, the
-    next stage is counted from the one before. The end of the process is ``exit_time``, else ``process_time`` (seconds)
-    after its start; without either there is no stage ``ended``.
+    A cell may be empty: the stages that need it are left out of its row. If a file has no column for a stage, the next
+    stage is counted from the one before. The end of the process is ``exit_time``, else ``process_time`` (seconds) after
+    its start; without either there is no stage ``ended``.
 
     Raises StartupError, which names file, line and column.
     """
@@ -89,7 +89,7 @@ def _delays(
 
 
 def _exit(where: str, row: dict[str, str | None], started: _Time | None, process_time: float | None) -> _Time | None:
-    """When the process ended."""
+    """Return the time at which the process ended; None if it is not known."""
     if _EXIT in row:
         return _time(where, row, _EXIT)
     if process_time is None or started is None or started.column not in _COLUMNS["started"]:

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from batkube.bridge.device_claims import CLAIMS, PROTECTION, TEMPLATES, DeviceClaims
+from batkube.kube.apimachinery.status import ApiError
 from batkube.kube.server import ApiServer
-from batkube.kube.status import ApiError
 
 JSON = dict[str, Any]
 SPEC = {"devices": {"requests": [{"name": "gpu", "exactly": {"deviceClassName": "gpu"}}]}}

@@ -1,9 +1,22 @@
 """What the kubelet's part writes into the store."""
 
-from batkube.bridge.kubelet import Kubelet
-from batkube.bridge.time import SimulatedTime
-from batkube.kube.server import ApiServer
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
 
+import orjson
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from batkube.bridge.jobs import Job, PodRequirements
+from batkube.bridge.kubelet import Kubelet
+from batkube.bridge.pods import NAMESPACE, pods_of
+from batkube.bridge.time import SimulatedTime
+from batkube.kube.in_process.trusted import TrustedWrites
+from batkube.kube.server import ApiServer
+from tests.bridge.world import World, delays
+
+JSON = dict[str, Any]
 NAMES = ("b", "a", "c")
 
 
@@ -27,3 +40,105 @@ def test_no_two_pods_start_at_the_same_time_and_their_order_is_kept() -> None:
     ended = server.get("pods", "a")["status"]
     assert ended["startTime"] == "2020-01-01T01:00:00.250000001Z"
     assert ended["containerStatuses"][0]["state"]["terminated"]["startedAt"] == "2020-01-01T01:00:00Z"
+
+
+class ByTheRules(TrustedWrites):
+    """Trusts nobody: its writes are those of a client."""
+
+    def create_pod(self, pod: JSON, namespace: str, *, plain: Sequence[str] = ()) -> JSON:
+        return self._create("pods", pod, namespace)
+
+    def set_status(self, resource: str, name: str, status: JSON, namespace: str = "") -> JSON:
+        current = self._api.stored(self._api.registry.named(resource), namespace, name).obj
+        return self._update(resource, {**current, "status": status}, "status", verbatim=("startTime",))
+
+
+def lives(server: ApiServer, jobs: list[JSON]) -> list[bytes]:
+    """All that is stored while the pods of the jobs come and go, in order, byte by byte."""
+    stored: list[bytes] = []
+    server.subscribe(lambda change: stored.append(orjson.dumps([change.revision, change.type, change.object])))
+    time = SimulatedTime(1_577_836_800.0)
+    kubelet = Kubelet(server, time)
+    date = 0.0
+    for number, drawn in enumerate(jobs):
+        name = f"w0-{number}"
+        requirements = PodRequirements.read("job", {**drawn["requirements"]}, {})
+        job = Job(
+            f"w0!{number}", number, 0.0, 1, "p", drawn["walltime"], requirements, "default-scheduler", pods=[name]
+        )
+        requests = {"cpu": requirements.cpu or "1", **({"memory": requirements.memory} if requirements.memory else {})}
+        if requirements.gpu:
+            requests["nvidia.com/gpu"] = requirements.gpu
+        pod = pods_of(job, server.registry.named("pods"), requests=requests, priority_class=drawn["class"])[0]
+        server.trusted.create_pod(pod, NAMESPACE, plain=("activeDeadlineSeconds",))
+        scheduled = {"type": "PodScheduled", "status": "True", "observedGeneration": 1, "lastTransitionTime": None}
+        made = server.get("pods", name)
+        server.update("pods", {**made, "status": {**made["status"], "conditions": [scheduled]}}, "status")
+        for step in drawn["steps"]:
+            date = time.now + step
+            if step > 1:
+                kubelet.create(name)
+            time.advance(date)
+        kubelet.start(name)
+        time.advance(date := date + 3.5)
+        match drawn["end"]:
+            case "well":
+                kubelet.succeed(name, date, date - 0.25)
+            case "badly":
+                kubelet.fail(name, date, 256 + 3, date)
+            case "late":
+                kubelet.exceed_deadline(name, date, date)
+            case "killed":
+                kubelet.kill(name, date, "somebody said so", date)
+    return stored
+
+
+@settings(max_examples=25, deadline=None)
+@given(
+    st.lists(
+        st.fixed_dictionaries(
+            {
+                "requirements": st.fixed_dictionaries(
+                    {},
+                    optional={
+                        "cpu": st.sampled_from(["1", "500m", "0.25", "1e1"]),
+                        "memory": st.sampled_from(["1Gi", "900M", "1.5Gi"]),
+                        "gpu": st.sampled_from(["1", "2"]),
+                        "nodeSelector": st.sampled_from([{"a": "b"}, {"a": "b", "c": "d"}]),
+                        "scheduler": st.sampled_from(["mine", "yours"]),
+                    },
+                ),
+                "walltime": st.sampled_from([None, 0.5, 10.0, 11.0, 1e12]),
+                "class": st.sampled_from([None, "system-cluster-critical"]),
+                "steps": st.lists(st.sampled_from([0.0, 0.4, 2.5]), max_size=3),
+                "end": st.sampled_from(["well", "badly", "late", "killed", "never"]),
+            }
+        ),
+        max_size=6,
+    )
+)
+def test_what_it_writes_is_in_the_stored_form(jobs: list[JSON]) -> None:
+    """Trusted or checked, the same objects come to be."""
+    trusting, strict = (ApiServer(now=lambda: 1_577_836_800.0) for _ in range(2))
+    strict.trusted = ByTheRules(strict._api, strict.create, strict.update)
+    assert lives(trusting, jobs) == lives(strict, jobs)
+
+
+async def test_a_pod_that_waits_for_others_of_its_job_has_a_start_time_of_its_own(tmp_path: Path) -> None:
+    """kube-scheduler tells victims apart by it; of those without one it takes any."""
+    world = World(tmp_path, [1, 1, 1], delays({"id": "gang", "res": 3}))
+    waiting: list[JSON] = []
+
+    async def one_at_a_time(world: World) -> None:
+        seen = [pod for pod in world.server.list("pods") if pod["spec"].get("nodeName")]
+        for pod in world.waiting()[:1]:
+            name = pod["metadata"]["name"]
+            await world.bind(name, f"h{name[-1]}")
+        if len(seen) == 2:
+            waiting.extend(seen)
+
+    await world.run(one_at_a_time)
+    assert [pod["status"]["phase"] for pod in waiting[:2]] == ["Pending", "Pending"]
+    times = {pod["status"]["startTime"] for pod in waiting[:2]}
+    assert len(times) == 2
+    assert {job.batsim_state for job in world.simulation.control.ended} == {"COMPLETED_SUCCESSFULLY"}

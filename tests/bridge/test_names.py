@@ -35,3 +35,10 @@ def test_no_two_things_have_the_same_name(texts: list[str]) -> None:
     assert len(set(claimed)) == len(texts)
     assert claimed == [again.claim(text) for text in texts]
     assert all(SUBDOMAIN.fullmatch(name) for name in claimed)
+
+
+def test_a_name_that_is_valid_stays_whoever_asks_first() -> None:
+    hosts = ["N-1", "n-1", "n_1", "n-1-2"]
+    names = Names()
+    names.reserve(hosts)
+    assert [names.claim(host) for host in hosts] == ["n-1-3", "n-1", "n-1-4", "n-1-2"]

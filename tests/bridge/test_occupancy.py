@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from batkube.bridge.errors import InvariantBroken
-from batkube.bridge.occupancy import Occupancy, requests_of
+from batkube.bridge.occupancy import UNIT, Occupancy, requests_of
 
 
 def pod(name: str, **requests: str) -> dict[str, Any]:
@@ -81,4 +81,29 @@ def test_requests_are_the_sum_of_containers_and_at_least_the_largest_init_contai
             }
         }
     )
-    assert asked == {"cpu": 1, "memory": 2**30 + 2**20, "pods": 1}
+    assert asked == {"cpu": UNIT, "memory": (2**30 + 2**20) * UNIT, "pods": UNIT}
+
+
+def test_nodes_alike_count_together_and_others_by_themselves() -> None:
+    nodes = Occupancy(exclusive=False, is_device=lambda resource: resource == "nvidia.com/gpu")
+    for name, more in (("a", {}), ("b", {}), ("c", {"nvidia.com/gpu": "2"})):
+        nodes.add_node(name, {"cpu": "4", "pods": "110", **more})
+    assert nodes.could_take({"cpu": "1500m"}) == 6
+    assert nodes.could_take({"cpu": "1", "nvidia.com/gpu": "1"}) == 4 + 4 + 2  # elsewhere a device may be claimed
+    assert nodes.could_take({"cpu": "1", "example.com/fpga": "1"}) == 0
+    nodes.add_node("d", {"cpu": "3", "pods": "1"})
+    assert nodes.could_take({"cpu": "1500m"}) == 7
+
+
+def test_exclusive_nodes_are_full_when_each_has_a_pod() -> None:
+    nodes = occupancy(exclusive=True)
+    nodes.take(pod("first"), "a")
+    assert not nodes.full
+    nodes.take(pod("second"), "b")
+    assert nodes.full
+    nodes.release("first")
+    assert not nodes.full
+    shared = occupancy(exclusive=False)
+    shared.take(pod("first"), "a")
+    shared.take(pod("second"), "b")
+    assert not shared.full

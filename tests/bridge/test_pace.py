@@ -10,8 +10,8 @@ import pytest
 
 from batkube.bridge.errors import Stuck
 from batkube.bridge.jobs import JobState
+from batkube.bridge.step_settings import OnDeadlock, StepSettings
 from batkube.clock.pace import Pace
-from batkube.settings import OnDeadlock, StepSettings
 from tests.bridge.world import World, delays, first_fit
 
 

@@ -14,7 +14,7 @@ from batkube.bridge.jobs import JobState
 from batkube.bridge.startup import Startup
 from batkube.results.pods import PodRecord
 from batkube.simulator.embedded import EmbeddedSimulator
-from batkube.simulator.options import Options
+from batkube.simulator.simulator_options import SimulatorOptions
 from batkube.startup.model import StartupModel
 from tests.bridge.world import World, delays, first_fit
 
@@ -193,7 +193,7 @@ async def test_a_job_whose_node_is_lost_while_it_starts_gets_new_pods(tmp_path: 
     cluster.simulator = EmbeddedSimulator(
         read_platform(tmp_path / "platform.xml"),
         [parse_workload({"nb_res": 1, **workload})],
-        Options(external_events=(outage,)),
+        SimulatorOptions(external_events=(outage,)),
     )
 
     async def schedule(world: World) -> None:
@@ -204,3 +204,22 @@ async def test_a_job_whose_node_is_lost_while_it_starts_gets_new_pods(tmp_path: 
     await cluster.run(schedule)
     assert pods(cluster)["w0-a"].node == "h1"
     assert job_times(cluster) == {"a": (3.0, 13.0)}
+
+
+async def test_a_pod_that_is_made_anew_at_the_same_date_goes_through_its_stages_again(tmp_path: Path) -> None:
+    """The one host goes and comes back at the date at which the pod is bound."""
+    cluster = world(tmp_path, 1, delays({"id": "a", "subtime": 5}), {"pulled": 1})
+    again: list[bool] = []
+
+    async def schedule(cluster: World) -> None:
+        await first_fit(cluster)
+        if cluster.time.now == 5 and not again:
+            again.append(True)
+            cluster.simulation.settle()
+            cluster.simulation.control.replace_pods(cluster.simulation.control.jobs["w0!a"], "the node was lost")
+            await first_fit(cluster)
+
+    await cluster.run(schedule)
+    assert job_times(cluster) == {"a": (6.0, 16.0)}
+    told = [event["reason"] for event in cluster.server.list("events") if event["reason"] == "Pulling"]
+    assert len(told) == 2

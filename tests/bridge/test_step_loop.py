@@ -7,7 +7,7 @@ import pytest
 
 from batkube.bridge.errors import Stuck
 from batkube.bridge.jobs import JobState
-from batkube.settings import OnDeadlock, StepSettings
+from batkube.bridge.step_settings import OnDeadlock, StepSettings
 from tests.bridge.world import JSON, World, delays, first_fit
 
 
@@ -200,3 +200,20 @@ async def test_the_same_run_twice_writes_the_same_bytes(tmp_path: Path) -> None:
         await world.run(first_fit)
         prints.append(world.events.sha256)
     assert prints[0] == prints[1]
+
+
+async def test_all_but_the_oldest_give_way_and_come_again_one_by_one(tmp_path: Path) -> None:
+    """Pod by pod, and the last first: each time all come at once they would take the same places again."""
+    jobs = [{"id": str(number), "res": 3} for number in range(6)]
+    world = World(tmp_path, [1] * 4, delays(*jobs))
+
+    async def last_first(world: World) -> None:
+        for pod in sorted((pod["metadata"]["name"] for pod in world.waiting()), key=lambda name: name[::-1]):
+            for node in world.nodes():
+                if (await world.bind(pod, node["metadata"]["name"])).status_code == 201:
+                    break
+
+    await world.run(last_first)
+    ended = [(job.name, job.starting_time, job.batsim_state) for job in world.simulation.control.ended]
+    assert ended == [(str(number), 10.0 * number, "COMPLETED_SUCCESSFULLY") for number in range(6)]
+    assert sum(event["event"] == "gang_gave_way" for event in world.logged()) == 5

@@ -2,8 +2,9 @@
 
 import pytest
 
-from batkube.bridge.timers import FLUSH, FLUSH_PERIOD, SOONEST, TimerPolicy
-from batkube.settings import Timers, read_timers
+from batkube.bridge.decisions import SOONEST
+from batkube.bridge.step_settings import Timers, read_timers
+from batkube.bridge.timers import FLUSH, FLUSH_PERIOD, TimerPolicy
 
 WINDOW = TimerPolicy(Timers.WINDOW, window=30)
 LAZY = TimerPolicy(Timers.LAZY, window=30)
@@ -30,6 +31,12 @@ def test_the_window_ends_some_time_after_the_last_change_and_the_flush_is_honour
     assert WINDOW.next_stop(now=130, changed=100, deadline=131, waiting=True) == first
     assert WINDOW.next_stop(now=first, changed=100, deadline=first + 1, waiting=True) == second
     assert WINDOW.next_stop(now=second, changed=100, deadline=second + 1, waiting=True) is None
+
+
+def test_where_no_pod_can_be_placed_the_window_has_one_stop_at_its_end() -> None:
+    assert WINDOW.next_stop(now=100, changed=100, deadline=101, waiting=True, in_vain=True) == 130
+    assert WINDOW.next_stop(now=130, changed=100, deadline=130.5, waiting=True, in_vain=True) == 100 + FLUSH
+    assert LAZY.next_stop(now=100, changed=100, deadline=101, waiting=True, in_vain=True) == 101
 
 
 @pytest.mark.parametrize("policy", [WINDOW, LAZY, ALL])

@@ -2,12 +2,13 @@
 
 import json
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import httpx
 
+from batkube.batsim.external_events import AVAILABLE, UNAVAILABLE, ExternalEvent
 from batkube.batsim.platform import read_platform
 from batkube.batsim.workload import parse_workload
 from batkube.bridge.decision_time import ZERO, DecisionTime
@@ -16,15 +17,22 @@ from batkube.bridge.rest import RestOnRealClock
 from batkube.bridge.simulation import Simulation
 from batkube.bridge.startup import Startup
 from batkube.bridge.step_loop import StepLoop
+from batkube.bridge.step_settings import StepSettings
 from batkube.bridge.time import SimulatedTime
 from batkube.clock.pace import Pace
 from batkube.kube.server import ApiServer
 from batkube.results.events import EventLog
-from batkube.settings import StepSettings
 from batkube.simulator.embedded import EmbeddedSimulator
+from batkube.simulator.simulator_options import SimulatorOptions
 
 JSON = dict[str, Any]
 IMPATIENT = StepSettings(patience=0.01)
+
+
+SPEEDS = "1Gf,0.5Gf,1f,0.1f,0.05f"
+POWER = """<prop id="wattage_per_state" value="60:65:160,50:52:90,8:8:8,70:70:70,120:120:120"/>
+    <prop id="wattage_off" value="8"/><prop id="sleep_pstates" value="2:3:4"/>"""
+"""Falls asleep in 10 s, wakes up in 20 s."""
 
 
 class World:
@@ -39,8 +47,14 @@ class World:
         sharing: bool = False,
         decision_time: DecisionTime = ZERO,
         startup: Startup | None = None,
+        external_events: Sequence[ExternalEvent] = (),
+        control_latency: float = 0.0,
+        energy: bool = False,
+        power_off_after: float | None = None,
+        keep_finished: int | None = None,
     ) -> None:
-        hosts = "".join(f'<host id="h{index}" speed="1Gf" core="{count}"/>' for index, count in enumerate(cores))
+        more = f'speed="{SPEEDS}">{POWER}</host>' if energy else 'speed="1Gf"/>'
+        hosts = "".join(f'<host id="h{index}" core="{count}" {more}' for index, count in enumerate(cores))
         path = folder / "platform.xml"
         path.write_text(
             f'<platform version="4.1"><zone id="z" routing="Full">{hosts}'
@@ -59,9 +73,21 @@ class World:
             platform=platform,
             decision_time=decision_time,
             startup=startup,
+            control_latency=control_latency,
+            outages=external_events,
+            energy=energy,
+            power_off_after=power_off_after,
+            keep_finished=keep_finished,
         )
         self.simulator = EmbeddedSimulator(
-            platform, [parse_workload({"nb_res": 1, **workload})], compute_sharing=sharing
+            platform,
+            [parse_workload({"nb_res": 1, **workload})],
+            SimulatorOptions(
+                compute_sharing=sharing,
+                external_events=external_events or None,
+                control_latency=control_latency,
+                energy=energy,
+            ),
         )
         self.client = httpx.AsyncClient(transport=httpx.ASGITransport(app=self.server.asgi), base_url="http://cluster")
 
@@ -80,6 +106,10 @@ class World:
         class Scheduler(RestOnRealClock):
             async def start(self) -> None:
                 """It is there already."""
+
+            async def came_back(self) -> bool:
+                """It never goes."""
+                return False
 
             async def wait(self) -> float:
                 await schedule(world)
@@ -115,6 +145,14 @@ def delays(*jobs: JSON, **profiles: float) -> JSON:
         "jobs": [{"subtime": 0, "res": 1, "profile": "p", **job} for job in jobs],
         "profiles": {name: {"type": "delay", "delay": delay} for name, delay in (profiles or {"p": 10}).items()},
     }
+
+
+def outage(host: int, begin: float, end: float) -> list[ExternalEvent]:
+    """A host that goes and comes back."""
+    return [
+        ExternalEvent(date, kind, (host,), {"type": kind, "timestamp": date, "resources": str(host)})
+        for date, kind in ((begin, UNAVAILABLE), (end, AVAILABLE))
+    ]
 
 
 async def first_fit(world: World) -> None:

@@ -29,12 +29,18 @@ LOOK = 0.02  # seconds between two looks
 PATIENCE = 30.0  # seconds for a decision
 # The same decisions each time: one thread, and a generator of random numbers that begins the same.
 DETERMINISM = {"GOMAXPROCS": "1", "GODEBUG": "randautoseed=0"}
+LOG = "kube-scheduler.log"
+SCORE = re.compile(r"""Calculated node's final score for pod" pod="(\S+)" node="(\S+)" score=(\d+)""")
+
+
+class TieError(ValueError):
+    """Kube-scheduler took one of several nodes at random."""
 
 
 def play(scenario: Scenario, server_name: str, scheduler: Path, folder: Path) -> list[JSON]:
     """What became of each pod, in their order, on `batkube` or `kube-apiserver`, started anew.
 
-    TimeoutError where kube-scheduler does not decide.
+    TimeoutError where kube-scheduler does not decide, TieError where it decided by chance.
     """
     sys.path.insert(0, str(ROOT / "benchmarks"))  # they are scripts, no package
     from servers import started
@@ -42,7 +48,28 @@ def play(scenario: Scenario, server_name: str, scheduler: Path, folder: Path) ->
     with started(server_name, folder) as its:
         server = Server(its.endpoint.url, its.endpoint.token)
         with _running(scheduler, its.kubeconfig, folder):
-            return asyncio.run(_play(scenario, server))
+            decisions = asyncio.run(_play(scenario, server))
+    refuse_ties((folder / LOG).read_text())
+    return decisions
+
+
+def refuse_ties(log: str) -> None:
+    """Raise TieError where several nodes had the best score: such a scenario has more than one right outcome."""
+    scores: dict[str, dict[str, int]] = {}
+    for pod, node, score in SCORE.findall(log):
+        attempt = scores.setdefault(pod, {})
+        if node in attempt:  # the pod is tried again
+            _refuse_tie(pod, attempt)
+            attempt.clear()
+        attempt[node] = int(score)
+    for pod, attempt in scores.items():
+        _refuse_tie(pod, attempt)
+
+
+def _refuse_tie(pod: str, scores: dict[str, int]) -> None:
+    best = [node for node, score in scores.items() if score == max(scores.values())]
+    if len(best) > 1:
+        raise TieError(f"{pod}: {' and '.join(best)} have the same score, so kube-scheduler takes one at random")
 
 
 @contextmanager
@@ -50,8 +77,10 @@ def _running(scheduler: Path, kubeconfig: Path, folder: Path) -> Iterator[None]:
     settings = folder / "scheduler.yaml"
     write_configuration(settings, configuration(kubeconfig, "default-scheduler"))
     with (
-        (folder / "kube-scheduler.log").open("wb") as log,
-        subprocess.Popen(command(scheduler, settings), env=os.environ | DETERMINISM, stdout=log, stderr=log) as process,
+        (folder / LOG).open("wb") as log,
+        subprocess.Popen(
+            [*command(scheduler, settings), "-v=10"], env=os.environ | DETERMINISM, stdout=log, stderr=log
+        ) as process,
     ):
         try:
             yield

@@ -1,47 +1,44 @@
 """What the reference scheduler promises: first in, first out, first fit, gangs whole or not at all."""
 
-from typing import Any
-
-from batkube.schedulers.fifo_policy import Fifo
-
-JSON = dict[str, Any]
+from batkube.schedulers.policies import Bind, Cluster, Unschedulable
+from batkube.schedulers.policies.fifo import Fifo
+from tests.schedulers.manifests import JSON, node, pod
 
 
-def node(name: str, cpu: str = "2", **more: Any) -> JSON:
-    return {
-        "metadata": {"name": name, "labels": more.get("labels", {})},
-        "spec": more.get("spec", {}),
-        "status": {"allocatable": {"cpu": cpu, "memory": "4Gi", "pods": "10"}},
-    }
+class Scheduling:
+    """The policy with a cluster; bindings are taken at once, but for those of pods in ``refused``."""
+
+    def __init__(self, *nodes: JSON) -> None:
+        self.cluster = Cluster(["mine"])
+        self.policy = Fifo()
+        self.refused: set[str] = set()
+        self.unschedulable: list[tuple[str, str]] = []
+        self.pod_event, self.node_event = self.cluster.pod_event, self.cluster.node_event
+        for each in nodes:
+            self.node_event("ADDED", each)
+
+    def decide(self) -> list[tuple[str, str]]:
+        """Return what is bound to which node; what was refused is not."""
+        bound = []
+        self.unschedulable = []
+        for decision in self.policy.decide(self.cluster):
+            match decision:
+                case Bind(pod=pod) if pod.name in self.refused:
+                    self.policy.refused(self.cluster, decision, "in use")
+                case Bind(pod=pod, node=where):
+                    self.cluster.assume(pod, where.name)
+                    bound.append((pod.name, where.name))
+                case Unschedulable(pod=pod, reason=reason):
+                    self.unschedulable.append((pod.name, reason))
+        return bound
 
 
-def pod(name: str, cpu: str = "1", **more: Any) -> JSON:
-    requests = {"cpu": cpu, **more.get("requests", {})}
-    return {
-        "metadata": {
-            "name": name,
-            "uid": name,
-            "labels": more.get("labels", {}),
-            "annotations": more.get("annotations", {}),
-        },
-        "spec": {
-            "schedulerName": "mine",
-            "containers": [{"resources": {"requests": requests}}],
-            **more.get("spec", {}),
-        },
-        "status": {"phase": more.get("phase", "Pending")},
-    }
+def fifo(*nodes: JSON) -> Scheduling:
+    return Scheduling(*nodes)
 
 
-def fifo(*nodes: JSON) -> Fifo:
-    policy = Fifo("mine")
-    for each in nodes:
-        policy.node_event("ADDED", each)
-    return policy
-
-
-def decisions(policy: Fifo) -> list[tuple[str, str]]:
-    return [(bound["metadata"]["name"], name) for bound, name in policy.decide()]
+def decisions(policy: Scheduling) -> list[tuple[str, str]]:
+    return policy.decide()
 
 
 def test_first_fit_by_node_name() -> None:
@@ -56,10 +53,7 @@ def test_nobody_passes_a_head_that_fits_nowhere() -> None:
     policy.pod_event("ADDED", pod("big", cpu="3"))
     policy.pod_event("ADDED", pod("small"))
     assert decisions(policy) == []
-    blocked = policy.why_not()
-    assert blocked is not None
-    assert blocked[0]["metadata"]["name"] == "big"
-    assert blocked[1] == "0/1 nodes are available."
+    assert policy.unschedulable == [("big", "0/1 nodes are available.")]
 
 
 def test_room_comes_back_when_a_pod_ends() -> None:
@@ -90,6 +84,21 @@ def test_a_gang_waits_for_its_last_pod() -> None:
     assert decisions(policy) == [("g-0", "a"), ("g-1", "a")]
 
 
+def test_a_gang_of_which_one_binding_was_refused_is_completed_later() -> None:
+    policy = fifo(node("a", cpu="1"), node("b", cpu="1"))
+    gang: JSON = {"annotations": {"batkube.io/gang-size": "2"}, "labels": {"batkube.io/job": "g"}}
+    members = [pod(f"g-{index}", **gang) for index in range(2)]
+    for member in members:
+        policy.pod_event("ADDED", member)
+    policy.refused = {"g-0"}
+    assert decisions(policy) == [("g-1", "b")]
+    policy.refused = set()
+    policy.node_event("MODIFIED", node("a", cpu="1", spec={"unschedulable": True}))
+    assert decisions(policy) == []
+    policy.node_event("ADDED", node("c", cpu="1"))
+    assert decisions(policy) == [("g-0", "c")]
+
+
 def test_pods_bound_by_others_take_room_and_pods_of_others_are_left_alone() -> None:
     policy = fifo(node("a", cpu="1"))
     policy.pod_event("ADDED", pod("theirs", spec={"schedulerName": "other", "nodeName": "a"}))
@@ -116,9 +125,14 @@ def test_a_refused_binding_gives_the_room_back_and_goes_to_the_end_of_the_queue(
     policy = fifo(node("a", cpu="1"))
     policy.pod_event("ADDED", pod("first"))
     policy.pod_event("ADDED", pod("second"))
-    ((refused, _),) = list(policy.decide())
-    policy.refused(refused)
+    policy.refused = {"first"}
     assert decisions(policy) == [("second", "a")]
+    policy.refused = set()
+    policy.pod_event("ADDED", pod("third"))
+    policy.pod_event("DELETED", pod("second"))
+    assert decisions(policy) == [("third", "a")]
+    policy.pod_event("DELETED", pod("third"))
+    assert decisions(policy) == [("first", "a")]
 
 
 def test_extended_resources_and_memory_count() -> None:
@@ -129,3 +143,13 @@ def test_extended_resources_and_memory_count() -> None:
     policy.pod_event("ADDED", pod("fat", requests={"memory": "3Gi"}))
     policy.pod_event("ADDED", pod("fat too", requests={"memory": "2Gi"}))
     assert decisions(policy) == [("fat", "a")]
+
+
+def test_a_refused_binding_is_not_tried_again_before_something_changes() -> None:
+    policy = fifo(node("a"))
+    policy.pod_event("ADDED", pod("one"))
+    policy.refused = {"one"}
+    assert decisions(policy) == []
+    policy.refused = set()
+    policy.node_event("MODIFIED", node("a"))
+    assert decisions(policy) == [("one", "a")]

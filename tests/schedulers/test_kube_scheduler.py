@@ -6,6 +6,7 @@ import pytest
 import yaml
 
 from batkube.schedulers import kube_scheduler
+from batkube.schedulers.under_test import SchedulerChoiceError, choose
 
 USERS = """
 apiVersion: kubescheduler.config.k8s.io/v1
@@ -55,7 +56,7 @@ def test_without_one_the_only_profile_goes_by_the_name_asked_for() -> None:
 @pytest.mark.parametrize(
     ("text", "complaint"),
     [
-        ("a: [", "config.yaml: not YAML"),
+        ("a: [", "config.yaml: line 2: no YAML"),
         ("kind: Pod", "config.yaml: expected one KubeSchedulerConfiguration"),
         ("[]", "config.yaml: expected one KubeSchedulerConfiguration"),
         ("kind: KubeSchedulerConfiguration\nprofiles: 3", "config.yaml: profiles: expected a list"),
@@ -73,3 +74,42 @@ def test_a_bad_file_is_named(tmp_path: Path, text: str, complaint: str) -> None:
 def test_a_missing_file_is_named(tmp_path: Path) -> None:
     with pytest.raises(kube_scheduler.ConfigError, match=r"nowhere.yaml: No such file"):
         kube_scheduler.read_configuration(tmp_path / "nowhere.yaml")
+
+
+@pytest.mark.parametrize(
+    ("says", "version", "known"),
+    [
+        ("Kubernetes v1.36.3", (1, 36), True),
+        ("Kubernetes v1.33.0-rc.1", (1, 33), True),
+        ("Kubernetes v1.32.9", (1, 32), False),
+        ("something else", (0, 0), False),
+    ],
+)
+def test_since_which_version_its_timers_place_no_pod(
+    tmp_path: Path, says: str, version: tuple[int, int], known: bool
+) -> None:
+    binary = tmp_path / "kube-scheduler"
+    binary.write_text(f"#!/bin/sh\necho '{says}'\n")
+    binary.chmod(0o755)
+    assert kube_scheduler.version(binary) == version
+    assert choose("kube-scheduler", name="s", binary=binary).retries_on_events() is known
+
+
+def test_a_version_that_is_not_told_in_time_is_no_version(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    binary = tmp_path / "kube-scheduler"
+    binary.write_text("#!/bin/sh\nexec sleep 1000\n")
+    binary.chmod(0o755)
+    monkeypatch.setattr(kube_scheduler, "VERSION_PATIENCE", 0.05)
+    with pytest.raises(SchedulerChoiceError, match=r"--version says nothing for 0\.05 s"):
+        choose("kube-scheduler", name="s", binary=binary).retries_on_events()
+
+
+def test_nothing_is_known_of_the_timers_of_others(tmp_path: Path) -> None:
+    binary = tmp_path / "kube-scheduler"
+    binary.write_text("#!/bin/sh\necho 'Kubernetes v1.36.3'\n")
+    binary.chmod(0o755)
+    config = tmp_path / "config.yaml"
+    config.write_text(USERS)  # its plugins may have timers of their own
+    assert not choose("kube-scheduler", name="s", binary=binary, config=config).retries_on_events()
+    assert not choose("fifo", name="s").retries_on_events()
+    assert not choose("fifo", name="s", command=f"{binary} {{kubeconfig}}").retries_on_events()

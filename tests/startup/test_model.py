@@ -77,7 +77,7 @@ def test_a_trace_gives_each_pod_its_own(tmp_path: Path) -> None:
     [
         ("", "line 1: expected some of pulling, pulled, created, started, ended, each with a delay"),
         ("[1]", "line 1: expected some of pulling"),
-        ("pulled: {", "not YAML: while parsing"),
+        ("pulled: {", "line 2: no YAML: did not find expected node content"),
         ("pulled: 1\npuled: 2\n", "line 2: puled: Extra inputs are not permitted, not 2"),
         ("pulled: 1\npulled: 2\n", "line 2: pulled is there twice"),
         ("pulling: 0\npulled: 5s\n", "line 2: pulled: expected seconds, or one of constant, lognormal"),
@@ -86,7 +86,8 @@ def test_a_trace_gives_each_pod_its_own(tmp_path: Path) -> None:
         ("pulled: true\n", "line 1: pulled: expected seconds"),
         ("pulled: {constant: 1, exponential: {mean: 1}}\n", "line 1: pulled: expected seconds, or one of constant"),
         ("pulled: -1\n", "line 1: pulled.constant: Input should be greater than or equal to 0, not -1"),
-        ("pulled: .inf\n", "line 1: pulled.constant: Input should be"),
+        ("pulled: .inf\n", "line 1: no YAML: json: unsupported value: +Inf"),
+        ("pulled: 1\n---\npulled: 2\n", "line 3: expected one document, found another"),
         (
             "pulled:\n  lognormal:\n    median: 1\n    sigma: x\n",
             "line 4: pulled.lognormal.sigma: Input should be a valid number, not 'x'",

@@ -1,0 +1,90 @@
+"""Hosts that become unavailable, and available again (Batsim's external events), as nodes that are not ready."""
+
+from batkube.batsim import messages
+from batkube.batsim.allocation import parse_intervals
+from batkube.bridge.cluster import Cluster
+from batkube.bridge.job_control import JobControl
+from batkube.bridge.jobs import JobState
+from batkube.bridge.outages import Outages
+from batkube.bridge.power import Power
+from batkube.bridge.time import SimulatedTime
+from batkube.results.events import EventLog
+
+UNAVAILABLE, AVAILABLE = "event_machine_unavailable", "event_machine_available"
+"""The types of NOTIFY for hosts that go and come back."""
+
+
+class Availability:
+    """Takes nodes out of use and back, and ends the pods on nodes that are lost."""
+
+    def __init__(
+        self,
+        control: JobControl,
+        cluster: Cluster,
+        outages: Outages,
+        power: Power,
+        time: SimulatedTime,
+        events: EventLog,
+    ) -> None:
+        self._control = control
+        self._cluster = cluster
+        self._outages = outages
+        self._power = power
+        self._time = time
+        self._events = events
+        self._lost: list[str] = []
+        """Nodes that went away with the current message, and whose pods are still to be ended."""
+
+    def foresee(self, message: messages.Message) -> bool:
+        """Close the hosts that are gone by the end of this message to new pods; tell whether there are any."""
+        lost: dict[int, None] = {}
+        for event in message.events:
+            if isinstance(event, messages.Notify):
+                for number in _hosts_of(event.data):
+                    if event.data.type == UNAVAILABLE:
+                        lost[number] = None
+                    else:
+                        lost.pop(number, None)
+        nodes = [node for number in lost if (node := self._cluster.node_of_host(number))]
+        for node in nodes:
+            self._cluster.set_ready(node, False)
+        return bool(nodes)
+
+    def changed(self, data: messages.NotifyData) -> None:
+        """Note that hosts went or came back. ``clear`` ends what is on a host that went."""
+        available = data.type == AVAILABLE
+        for number in _hosts_of(data):
+            self._outages.told(number, available=available)
+            node = self._cluster.node_of_host(number)
+            if node is None:
+                continue
+            self._events.write(self._time.now, "node_ready" if available else "node_not_ready", node=node)
+            self._cluster.set_ready(node, available)
+            table = self._control.decisions.table
+            if available:
+                table.open_host(number)
+                self._power.returned(node)
+            else:
+                table.close_host(number, "unavailable")
+                self._lost.append(node)
+
+    def clear(self) -> None:
+        """End what is on hosts that are gone.
+
+        Batsim lets their jobs run on, and starts none there; a cluster does neither.
+
+        To be called only when all ends have been told: Batsim aborts on a kill of a job whose completion it has told.
+        """
+        lost, self._lost = self._lost, []
+        for node in lost:
+            why = f"node {node} became unavailable"
+            for job in self._control.jobs_on(node):
+                if job.state is JobState.RUNNING:
+                    self._control.kill(job, why)
+                elif job.state is JobState.WAITING:
+                    self._control.replace_pods(job, why)
+
+
+def _hosts_of(data: messages.NotifyData) -> tuple[int, ...]:
+    """Return the hosts that go or come back."""
+    return parse_intervals(data.resources or "") if data.type in (UNAVAILABLE, AVAILABLE) else ()

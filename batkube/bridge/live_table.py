@@ -1,0 +1,95 @@
+"""The states of jobs and hosts as Batsim knows them, kept to refuse decisions that would make it abort.
+
+Batsim answers an invalid decision with SIGABRT, and the simulation is lost. A decision that this table refuses is a
+fault of the bridge; it ends the run with the reason, before Batsim sees it.
+"""
+
+from collections import Counter
+from enum import Enum
+
+from batkube.batsim import messages as m
+from batkube.batsim.allocation import parse_intervals
+from batkube.bridge.errors import InvariantBroken
+
+
+class _Stage(Enum):
+    SUBMITTED = "was submitted and not started"
+    RUNNING = "was started"
+    REJECTED = "was rejected"
+    GONE = "has completed, and Batsim has told so"
+
+
+class LiveTable:
+    """The jobs from their submission to their end, and the hosts that can take none at the moment."""
+
+    def __init__(self) -> None:
+        self.exclusive = True
+        """True if a host takes one job at a time (Batsim without ``--enable-compute-sharing``)."""
+        self._stages: dict[str, _Stage] = {}
+        self._hosts_of: dict[str, tuple[int, ...]] = {}
+        self._users: Counter[int] = Counter()
+        self._closed: dict[int, str] = {}
+
+    @property
+    def running(self) -> int:
+        """The number of jobs that were started and whose completion Batsim has not told."""
+        return len(self._hosts_of)
+
+    # Batsim's messages
+
+    def submitted(self, job_id: str) -> None:
+        """Note JOB_SUBMITTED."""
+        self._stages[job_id] = _Stage.SUBMITTED
+
+    def completed(self, job_id: str) -> None:
+        """Note JOB_COMPLETED: Batsim forgets the job with this message."""
+        if self._stages.get(job_id) is _Stage.RUNNING:
+            self._users.subtract(self._hosts_of.pop(job_id))
+        self._stages[job_id] = _Stage.GONE
+
+    def forget(self, job_id: str) -> None:
+        """Forget a job that is over, of which nothing more will be said."""
+        self._stages.pop(job_id, None)
+
+    def close_host(self, number: int, why: str) -> None:
+        """Let the host take no job from now on: it is ``unavailable``, ``asleep`` ..."""
+        self._closed[number] = why
+
+    def open_host(self, number: int) -> None:
+        """Let the host take jobs again."""
+        self._closed.pop(number, None)
+
+    # Decisions for Batsim
+
+    def check(self, decision: m.Event) -> None:
+        """Note a decision that is about to be sent. Raises InvariantBroken if Batsim would abort on it."""
+        match decision:
+            case m.ExecuteJob():
+                self._execute(decision.data)
+            case m.RejectJob():
+                self._expect("REJECT_JOB", decision.data.job_id, _Stage.SUBMITTED)
+                self._stages[decision.data.job_id] = _Stage.REJECTED
+            case m.KillJob():
+                for job_id in decision.data.job_ids:
+                    self._expect("KILL_JOB", job_id, _Stage.RUNNING)
+
+    def _execute(self, data: m.ExecuteJobData) -> None:
+        self._expect("EXECUTE_JOB", data.job_id, _Stage.SUBMITTED)
+        hosts = parse_intervals(data.alloc)
+        for host in hosts:
+            if why := self._closed.get(host):
+                raise _would_abort("EXECUTE_JOB", data.job_id, f"host {host} is {why}")
+            if self.exclusive and self._users[host]:
+                raise _would_abort("EXECUTE_JOB", data.job_id, f"host {host} is in use, and hosts are not shared")
+        self._stages[data.job_id] = _Stage.RUNNING
+        self._hosts_of[data.job_id] = hosts
+        self._users.update(hosts)
+
+    def _expect(self, what: str, job_id: str, stage: _Stage) -> None:
+        found = self._stages.get(job_id)
+        if found is not stage:
+            raise _would_abort(what, job_id, f"the job {found.value if found else 'was never submitted'}")
+
+
+def _would_abort(what: str, job_id: str, why: str) -> InvariantBroken:
+    return InvariantBroken(f"{what} of {job_id} would make Batsim abort: {why}")

@@ -1,0 +1,34 @@
+"""The test whether a node may take a pod: node selector and taints. ``placement`` looks for room."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from batkube.schedulers.policies.nodes import Node
+from batkube.schedulers.policies.pods import Pod
+
+JSON = dict[str, Any]
+
+
+def admits(node: Node, pod: Pod) -> bool:
+    """Tell whether the node takes the pod if there is room: it is not cordoned, and selector and taints allow it."""
+    if not node.schedulable:
+        return False
+    selector = pod.node_selector
+    if selector:
+        labels = node.labels
+        if any(labels.get(key) != value for key, value in selector.items()):
+            return False
+    return not node.taints or all(tolerates(pod.tolerations, taint) for taint in node.taints)
+
+
+def tolerates(tolerations: Sequence[JSON], taint: JSON) -> bool:
+    """Tell whether one of the tolerations covers the taint (core/v1 Toleration)."""
+    for toleration in tolerations:
+        if toleration.get("effect") not in (None, taint["effect"]):
+            continue
+        if toleration.get("operator") == "Exists":
+            if toleration.get("key") in (None, taint["key"]):
+                return True
+        elif toleration.get("key") == taint["key"] and toleration.get("value") == taint.get("value"):
+            return True
+    return False
