@@ -1,5 +1,5 @@
 """``python -m batkube`` is the command ``batkube``."""
 
-from batkube.cli import main
+from batkube.commands.cli import main
 
 main()

@@ -1,13 +1,15 @@
 """Settings of the commands: what the command line says, checked once, in one place."""
 
-import math
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Self
+from typing import Annotated, Any, Self
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from batkube.bridge.decision_time import ZERO, DecisionTime
+from batkube.batsim.options import BatsimOptions
+from batkube.bridge.decision_time import ZERO
+from batkube.bridge.step_settings import StepSettings
+from batkube.option import ACCESS, API_ONLY, CLUSTER, INPUTS, RESULTS, SCHEDULER, SIMULATOR, TIME, Only, Option, Without
 from batkube.startup.families import Family
 
 FINISHED, FAILED, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
@@ -16,32 +18,11 @@ FINISHED, FAILED, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
 DEFAULT_EPOCH = 1_577_836_800.0
 """Unix seconds at which simulated time 0 lies: 2020-01-01T00:00:00Z, fixed so that two runs agree."""
 
-DEFAULT_BATSIM_ENDPOINT = "tcp://127.0.0.1:28000"
-"""Where Batsim looks for its decision process unless told otherwise (Batsim's ``-s``)."""
-
-DEFAULT_QUIET_PERIOD = 0.5
-DEFAULT_PATIENCE = 3.0
-DEFAULT_PATIENCE_AT_PACE = 30.0
-"""Real seconds; see StepSettings. At a pace timers of a scheduler may still come, such as kube-scheduler's back-off."""
 DEFAULT_PACE = 1.0
 """Of Clock.PACED."""
 
 
 DATED_BY_PACE = "--decision-time: at a pace, what a scheduler on the real clock does is dated when it does it"
-
-
-Epoch = Annotated[float, Field(ge=0, le=9e9)]
-"""From 1970 to 2255: a clock of 64-bit nanoseconds ends in 2262."""
-
-DEFAULT_TIMER_WINDOW = 20.0
-"""Simulated seconds: twice the longest back-off of kube-scheduler."""
-
-
-class OnDeadlock(StrEnum):
-    """What a run does with jobs that wait when nothing can ever happen again."""
-
-    FAIL = "fail"
-    REJECT = "reject"
 
 
 class Clock(StrEnum):
@@ -58,168 +39,283 @@ class Clock(StrEnum):
     """Real, at a pace (StepSettings.pace), with nobody observed: decisions are dated when they are made."""
 
 
-class RestMeans(StrEnum):
-    """How it is known that a scheduler on the real clock is at rest."""
+class Determinism(StrEnum):
+    """The way in which a scheduler that is started here is brought to do the same each time."""
 
-    AUTO = "auto"
-    """It is observed where it runs on this machine; else METRICS where they are given, else QUIET."""
-    METRICS = "metrics"
-    """By kube-scheduler's metrics."""
-    QUIET = "quiet"
-    """When it has sent no request for a while."""
-
-
-class Timers(StrEnum):
-    """Which timers of a scheduler on the simulated clock are stops of the simulation."""
-
-    EVENTS = "events"
-    """None as long as events are to come; then as WINDOW."""
-    LAZY = "lazy"
-    """All while pods wait, none else."""
-    WINDOW = "window"
-    """Those within some time after the last change while pods wait, and the five-minute flush."""
-    ALL = "all"
-
-
-def read_timers(text: str) -> Timers | float:
-    """What ``--timers`` says: a policy, or a number of seconds. Raises ValueError with what is wrong."""
-    if text in list(Timers):
-        return Timers(text)
-    try:
-        seconds = float(text)
-    except ValueError:
-        seconds = 0.0
-    if not (seconds > 0 and math.isfinite(seconds)):
-        raise ValueError(f"expected {', '.join(Timers)} or a number of seconds, not {text!r}")
-    return seconds
-
-
-class StepSettings(BaseModel):
-    """How the step loop waits for a scheduler, in seconds of real time."""
-
-    model_config = ConfigDict(frozen=True)
-
-    on_deadlock: OnDeadlock = OnDeadlock.FAIL
-    rest: RestMeans = RestMeans.AUTO
-    scheduler_metrics: Annotated[str, Field(pattern="^https?://[^/]")] | None = None
-    """Where a kube-scheduler out of sight serves its metrics."""
-    scheduler_metrics_token: Path | None = None
-    """A file with the bearer token for that."""
-    scheduler_metrics_insecure: bool = False
-    """Take any certificate there."""
-    quiet_period: Annotated[float, Field(gt=0)] = DEFAULT_QUIET_PERIOD
-    """A scheduler out of sight is at rest when it has sent no request for so long."""
-    patience: Annotated[float, Field(gt=0)] = DEFAULT_PATIENCE
-    """How long a scheduler at rest may stay silent, with no event to come, before the run is stuck."""
-    rest_timeout: Annotated[float, Field(gt=0)] = 60.0
-    """How long a scheduler may stay busy with one event before the run fails."""
-    startup_timeout: Annotated[float, Field(gt=0)] = 60.0
-    """How long a scheduler may be busy before it asks for pods the first time."""
-    timers: Timers | Annotated[float, Field(gt=0, allow_inf_nan=False)] = Timers.WINDOW
-    """A number: all while pods wait, but at whole multiples of so many simulated seconds only."""
-    timer_window: Annotated[float, Field(gt=0)] = DEFAULT_TIMER_WINDOW
-    """Simulated seconds; see Timers.WINDOW."""
-    decision_time: Annotated[
-        DecisionTime, BeforeValidator(lambda given: DecisionTime.parse(given) if isinstance(given, str) else given)
-    ] = ZERO
-    """How long the scheduler's reactions last in simulated time."""
-    pace: Annotated[float, Field(gt=0, allow_inf_nan=False)] | None = None
-    """Simulated seconds a real second; None: as fast as it goes."""
-    paused: bool = False
-    """Begin paused."""
-
-    @model_validator(mode="after")
-    def _metrics_are_somewhere(self) -> Self:
-        if self.rest is RestMeans.METRICS and self.scheduler_metrics is None:
-            raise ValueError("--rest metrics needs --scheduler-metrics URL")
-        return self
+    STRICT = "strict"
+    """All that reaches it does so one at a time, while it rests."""
+    FAST = "fast"
+    """The same, but events of one date are told at once where nothing comes between them."""
+    NONE = "none"
+    """Nothing is done."""
 
 
 class AccessSettings(BaseModel):
-    """Who may come in, and how clients learn it; see access.py."""
+    """Access to the API server: who may come in, and how clients learn it."""
 
     model_config = ConfigDict(frozen=True)
 
-    tls: bool = False
-    insecure: bool = False
-    """Plain HTTP, said aloud."""
-    token: str | None = None
-    client_certificate: bool = False
-    """The kubeconfig has a client certificate instead of the token."""
-    in_cluster_dir: Path | None = None
-    external_hostname: str | None = None
+    tls: Annotated[
+        bool, Option("HTTPS, and nobody comes in without the kubeconfig's token or certificate.", ACCESS)
+    ] = False
+    insecure: Annotated[bool, Option("Plain HTTP, on loopback only; there it is the default.", ACCESS)] = False
+    token: Annotated[
+        str | None,
+        Option(
+            "The token that lets clients in; turns TLS on but for --insecure.", ACCESS, "TOKEN", envvar="BATKUBE_TOKEN"
+        ),
+    ] = None
+    client_certificate: Annotated[
+        bool, Option("A client certificate in the kubeconfig, no token; turns TLS on.", ACCESS)
+    ] = False
+    in_cluster_dir: Annotated[
+        Path | None,
+        Option("Write token, ca.crt and namespace here, as a pod finds them; turns TLS on.", ACCESS, "DIR"),
+    ] = None
+    external_hostname: Annotated[
+        str | None,
+        Option("Name by which clients call the server: goes into kubeconfig and certificate.", ACCESS, "NAME"),
+    ] = None
 
 
 class ApiSettings(BaseModel):
-    """What the API server does and knows from its start."""
+    """The settings of the API server."""
 
     model_config = ConfigDict(frozen=True)
 
-    enable_admission_plugins: tuple[str, ...] = ()
-    disable_admission_plugins: tuple[str, ...] = ()
-    feature_gates: tuple[str, ...] = ()
-    runtime_config: tuple[str, ...] = ()
-    definitions: tuple[Path, ...] = ()
-    """Files and folders of CustomResourceDefinitions."""
-    objects: tuple[Path, ...] = ()
-    """Files and folders of objects of any kind."""
+    enable_admission_plugins: Annotated[
+        tuple[str, ...], Option("Plugins to have at work, by kube-apiserver's names.", CLUSTER, "NAME,...", commas=True)
+    ] = ()
+    disable_admission_plugins: Annotated[
+        tuple[str, ...], Option("Plugins to do without.", CLUSTER, "NAME,...", commas=True)
+    ] = ()
+    feature_gates: Annotated[
+        tuple[str, ...],
+        Option("Feature gates of kube-apiserver: docs/conformance.md.", CLUSTER, "NAME=BOOL", commas=True),
+    ] = ()
+    runtime_config: Annotated[
+        tuple[str, ...],
+        Option(
+            "API versions that discovery shows: api/all=true, GROUP/VERSION=true.", CLUSTER, "NAME=BOOL", commas=True
+        ),
+    ] = ()
+    definitions: Annotated[
+        tuple[Path, ...],
+        Option("CustomResourceDefinitions to serve (YAML, JSON); may be repeated.", CLUSTER, "FILE|DIR", name="--crd"),
+    ] = ()
+    objects: Annotated[
+        tuple[Path, ...],
+        Option("Objects of any kind to have from the start; may be repeated.", CLUSTER, "FILE|DIR"),
+    ] = ()
 
 
-class RunSettings(BaseModel):
-    """``batkube run``: one simulation from start to end."""
+class SimulationSettings(BaseModel):
+    """Of ``batkube run``, ``serve`` and ``replay``."""
 
     model_config = ConfigDict(frozen=True)
 
-    platform: Path
-    workloads: tuple[Path, ...]
-    out: Path
-    scheduler: str = "fifo"
-    scheduler_command: str | None = None
-    scheduler_binary: Path | None = None
-    scheduler_config: Path | None = None
-    scheduler_name: str = "default-scheduler"
-    clock: Clock = Clock.AUTO
-    determinism: bool = True
-    """Give Go programs an environment in which they do the same each time."""
-    simulator: str = "embedded"
-    batsim_binary: Path | None = None
-    compute_sharing: bool = False
-    startup: Path | None = None
-    """How long pods take to start and to end; None: no time."""
-    access: AccessSettings = AccessSettings()
-    api: ApiSettings = ApiSettings()
-    seed: int = 0
-    epoch: Epoch = DEFAULT_EPOCH
+    scheduler_name: Annotated[
+        str, Option("What the scheduler under test goes by, in a pod's schedulerName.", SCHEDULER, "NAME")
+    ] = "default-scheduler"
+    startup: Annotated[
+        Path | None,
+        Option("How long pods take to start and to end (YAML, docs/startup.md); else no time.", INPUTS, "FILE"),
+    ] = None
     step: StepSettings = StepSettings()
 
+
+class SchedulerSettings(SimulationSettings):
+    """Of ``batkube run`` and ``replay``, which start the scheduler."""
+
+    workloads: Annotated[
+        tuple[Path, ...],
+        Option("Batsim workload (JSON); may be repeated.", INPUTS, "FILE", short="-w", name="--workload"),
+    ] = ()
+    scheduler: Annotated[
+        str,
+        Option(
+            "fifo, easy, a policy of your own (module:Class), kube-scheduler, or none: wait for a stranger.",
+            SCHEDULER,
+            "WHICH",
+        ),
+    ] = "fifo"
+    scheduler_command: Annotated[
+        str | None,
+        Option(
+            "Any program; {kubeconfig}, {server} and {port} are filled in, KUBECONFIG is set.",
+            SCHEDULER,
+            "COMMAND",
+            name="--scheduler-cmd",
+        ),
+    ] = None
+    scheduler_binary: Annotated[
+        Path | None, Option("The kube-scheduler to start; else the one on PATH.", SCHEDULER, "FILE")
+    ] = None
+    scheduler_config: Annotated[
+        Path | None, Option("Its configuration; only its connection part is ours.", SCHEDULER, "FILE")
+    ] = None
+    clock: Annotated[
+        Clock,
+        Option(
+            "Of the scheduler: simulated (once, tree), real, paced (real, nobody observed, goes at --pace), or auto: "
+            "simulated where that works.",
+            TIME,
+            "WHICH",
+        ),
+    ] = Clock.AUTO
+
+
+class ClusterSettings(SimulationSettings):
+    """Of ``batkube run`` and ``serve``, beside which a simulator runs."""
+
+    out: Annotated[Path, Option("Folder for the results.", RESULTS, "DIR", short="-o")] = Path("out")
+    record: Annotated[
+        Path | None,
+        Option("Keep the exchange with the simulator (.gz: packed), for `batkube replay`.", RESULTS, "FILE"),
+    ] = None
+    """Of ``serve``: its name in the results folder of each simulation."""
+    batsim_out: Annotated[
+        Path | None,
+        Option(
+            "Where a Batsim started by hand writes its files (its -e): they are copied, and ours take their dates.",
+            RESULTS,
+            "DIR|PREFIX",
+        ),
+    ] = None
+    power_off_after: Annotated[
+        Annotated[float, Field(ge=0, allow_inf_nan=False)] | None,
+        Option(
+            "Switch a host off that no pod has used for so long (simulated); a pod bound to it wakes it up.",
+            CLUSTER,
+            "SECONDS",
+        ),
+    ] = None
+    access: AccessSettings = AccessSettings()
+    api: ApiSettings = ApiSettings()
+    seed: Annotated[
+        int, Option("Where uids, generated names and a scheduler's random bytes come from.", TIME, "NUMBER")
+    ] = 0
+    epoch: Annotated[
+        float,
+        Field(ge=0, le=9e9),
+        Option("Unix seconds at which simulated time 0 lies.", TIME, "SECONDS", shows_default=False),
+    ] = DEFAULT_EPOCH
+    """From 1970 to 2255: a clock of 64-bit nanoseconds ends in 2262."""
+
+
+class RunSettings(SchedulerSettings, ClusterSettings):
+    """``batkube run``: one simulation from start to end."""
+
+    platform: Annotated[Path | None, Option("SimGrid platform (XML).", INPUTS, "FILE", short="-p", required=True)] = (
+        None
+    )
+    """Needed by all but a recorded Batsim."""
+    determinism: Annotated[
+        Determinism,
+        Option(
+            "Let the scheduler do the same each time: its draws follow from --seed, and what reaches it does so one at "
+            "a time (strict), or events of one date at once (fast); or none.",
+            TIME,
+            "HOW",
+        ),
+    ] = Determinism.STRICT
+    simulator: Annotated[
+        str,
+        Option("embedded, batsim (started here), or the endpoint at which a Batsim will call.", SIMULATOR, "WHICH"),
+    ] = "embedded"
+    exact: Annotated[bool, Option("The built-in simulator gives Batsim's dates, to the microsecond.", SIMULATOR)] = (
+        False
+    )
+    """Those of Batsim's control messages are part of them."""
+    batsim_binary: Annotated[Path | None, Option("The batsim to start; else the one on PATH.", SIMULATOR, "FILE")] = (
+        None
+    )
+    batsim: BatsimOptions = BatsimOptions()
+    """The options of Batsim; the embedded simulator takes those that mean something to it."""
+    recording: Path | None = None
+    """A file with an exchange, whose Batsim is played again in the place of a simulator."""
+    access: Annotated[AccessSettings, Only(("tls", "in_cluster_dir"))] = AccessSettings()
+
+    @model_validator(mode="before")
+    @classmethod
+    def _paced_has_a_pace(cls, given: Any) -> Any:
+        if isinstance(given, dict) and given.get("clock") == Clock.PACED:
+            step = given.get("step", StepSettings())
+            if isinstance(step, StepSettings) and step.pace is None:
+                return {**given, "step": step.at_pace(DEFAULT_PACE)}
+        return given
+
     @model_validator(mode="after")
-    def _paced_has_a_pace(self) -> Self:
-        if self.clock is Clock.PACED and self.step.pace is None:
-            raise ValueError("--clock paced needs a pace")
+    def _only_hosts_with_energy_are_switched(self) -> Self:
+        if self.power_off_after is not None and not self.batsim.energy:
+            raise ValueError("--power-off-after needs --energy")
+        return self
+
+    @model_validator(mode="after")
+    def _one_dating(self) -> Self:
         if self.clock in (Clock.PACED, Clock.REAL):
             _check_dating(self.step)
         return self
 
+    @model_validator(mode="after")
+    def _batsim_writes_somewhere_else(self) -> Self:
+        if self.batsim_out is not None and "://" not in self.simulator:
+            raise ValueError("--batsim-out is for a Batsim that is started by hand (--simulator tcp://...)")
+        return self
 
-class ServeSettings(BaseModel):
+    @model_validator(mode="after")
+    def _there_are_jobs(self) -> Self:
+        batsim = self.batsim
+        if self.recording is not None:
+            return self
+        if self.platform is None:
+            raise ValueError("a platform is missing (-p)")
+        if not (self.workloads or batsim.workflows or batsim.workflow_starts or batsim.dynamic_jobs):
+            raise ValueError("there are no jobs: give a workload (-w), a workflow (-W), or --enable-dynamic-jobs")
+        return self
+
+
+class ServeSettings(ClusterSettings):
     """``batkube serve``: the API, and one simulation after another."""
 
-    model_config = ConfigDict(frozen=True)
+    host: Annotated[str, Option("Address to listen on.", ACCESS, "ADDRESS")] = "127.0.0.1"
+    port: Annotated[int, Field(ge=0, le=65535), Option("Port to listen on; 0 takes a free one.", ACCESS, "PORT")] = 8001
+    batsim: Annotated[str, Option("Endpoint at which Batsim will call (its option -s).", INPUTS, "ENDPOINT")] = (
+        "tcp://127.0.0.1:28000"
+    )
+    """By default where Batsim looks for its decision process."""
+    kubeconfig: Annotated[
+        Path | None, Option("Write the kubeconfig here; else into the results folder.", ACCESS, "FILE")
+    ] = None
+    platform: Annotated[
+        Path | None,
+        Option("The platform Batsim runs: gives core counts Batsim leaves out.", INPUTS, "FILE", short="-p"),
+    ] = None
+    api_only: Annotated[bool, Option("The API server alone: no simulator, nobody plays kubelet.", API_ONLY)] = False
+    node_lifecycle: Annotated[
+        bool,
+        Option(
+            "With --api-only: taint nodes by their conditions, as the node lifecycle controller does.",
+            API_ONLY,
+            name="--node-lifecycle/--no-node-lifecycle",
+        ),
+    ] = True
+    energy: Annotated[bool, Option("Batsim was started with -E: its hosts can be switched.", CLUSTER, short="-E")] = (
+        False
+    )
+    step: Annotated[StepSettings, Without(("timers", "timer_window"))] = StepSettings()
 
-    host: str = "127.0.0.1"
-    port: Annotated[int, Field(ge=0, le=65535)] = 8001
-    batsim: str = DEFAULT_BATSIM_ENDPOINT
-    kubeconfig: Path | None = None
-    out: Path = Path("out")
-    platform: Path | None = None
-    scheduler_name: str = "default-scheduler"
-    api_only: bool = False
-    startup: Path | None = None
-    access: AccessSettings = AccessSettings()
-    api: ApiSettings = ApiSettings()
-    seed: int = 0
-    epoch: Epoch = DEFAULT_EPOCH
-    step: StepSettings = StepSettings()
+    @model_validator(mode="after")
+    def _each_simulation_has_a_record(self) -> Self:
+        if self.record is not None and (self.record.is_absolute() or len(self.record.parts) != 1):
+            raise ValueError("--record: a name of a file is expected, which lies in the folder of each simulation")
+        return self
+
+    @model_validator(mode="after")
+    def _only_hosts_with_energy_are_switched(self) -> Self:
+        if self.power_off_after is not None and not self.energy:
+            raise ValueError("--power-off-after needs --energy, and a Batsim that was started with it")
+        return self
 
     @model_validator(mode="after")
     def _one_dating(self) -> Self:
@@ -227,20 +323,61 @@ class ServeSettings(BaseModel):
         return self
 
 
+class ReplaySettings(SchedulerSettings):
+    """``batkube replay``: a recorded Batsim speaks again."""
+
+    recording: Annotated[Path, Option("An exchange kept by --record, packed or not.", metavar="FILE", argument=True)]
+    platform: Annotated[
+        Path | None,
+        Option("The platform of that run: cores, memory, control latency.", INPUTS, "FILE", short="-p"),
+    ] = None
+    out: Annotated[Path | None, Option("Keep the results in this folder.", RESULTS, "DIR", short="-o")] = None
+    tolerance: Annotated[
+        float,
+        Option("Simulated seconds by which dates may differ from the recorded ones.", TIME, "SECONDS", minimum=0),
+    ] = 1e-6
+    """Dates that Batsim prints alike."""
+    step: Annotated[StepSettings, Only(("on_deadlock", "timers", "timer_window", "decision_time"))] = StepSettings()
+
+    @model_validator(mode="after")
+    def _at_no_pace(self) -> Self:
+        if self.clock is Clock.PACED:
+            raise ValueError("--clock paced needs a pace")
+        return self
+
+    def run(self, out: Path) -> RunSettings:
+        """Return the run that it is, with its results in this folder."""
+        shared = {name: getattr(self, name) for name in SchedulerSettings.model_fields}
+        return RunSettings(**shared, recording=self.recording, platform=self.platform, out=out)
+
+
 class FitSettings(BaseModel):
     """``batkube fit-startup``: a start-up model from recorded pod times."""
 
     model_config = ConfigDict(frozen=True)
 
-    recorded: tuple[Path, ...]
-    out: Path
-    test: tuple[Path, ...] = ()
-    """Files to compare the model with; without them a part of the rows of ``recorded`` is kept aside."""
-    hold_out: Annotated[float, Field(gt=0, lt=1)] = 0.2
-    family: Family = Family.QUANTILES
-    process_time: Annotated[float, Field(ge=0)] | None = None
-    """Seconds that each process ran, where the files do not say when it ended."""
-    seed: int = 0
+    recorded: Annotated[
+        tuple[Path, ...],
+        Option("Recorded pod times, a row a pod (see docs/startup.md).", metavar="CSV...", argument=True),
+    ]
+    out: Annotated[Path, Option("The model to write (YAML).", metavar="FILE", short="-o")]
+    test: Annotated[
+        tuple[Path, ...],
+        Option("Compare with this file, and keep no rows aside; may be repeated.", metavar="FILE"),
+    ] = ()
+    hold_out: Annotated[
+        float,
+        Field(gt=0, lt=1),
+        Option("The part of the rows that is kept aside to compare with.", metavar="PART"),
+    ] = 0.2
+    family: Annotated[Family, Option(f"What delays are taken for: {', '.join(Family)}.", metavar="WHICH")] = (
+        Family.QUANTILES
+    )
+    process_time: Annotated[
+        Annotated[float, Field(ge=0)] | None,
+        Option("Seconds each process ran, where no column exit_time says when it ended.", metavar="SECONDS"),
+    ] = None
+    seed: Annotated[int, Option("Chooses the rows that are kept aside.", metavar="NUMBER")] = 0
 
 
 def _check_dating(step: StepSettings) -> None:

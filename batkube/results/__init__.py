@@ -1,1 +1,1 @@
-"""What a run leaves behind: its events in order, its pods, and how it ended."""
+"""The results of a run: its events in order, its pods, and its end."""

@@ -1,4 +1,4 @@
-"""Whether folders of results hold the same, and if not, where they part."""
+"""The comparison of folders of results: the first line in which they differ, if there is one."""
 
 import csv
 import hashlib
@@ -11,20 +11,20 @@ from typing import Any
 from pydantic import BaseModel
 
 COMPARED = ("events.jsonl", "jobs.csv")
-"""What repeatable runs have in common, byte for byte; first what tells more of how it came about."""
+"""The files that repeatable runs have in common, byte for byte; the file that explains more comes first."""
 
 Record = dict[str, Any]
 
 
 class Fingerprint(BaseModel, frozen=True):
-    """What a run left, as the hashes of two files; None for one that is missing."""
+    """The hashes of two files of a run; None for a missing file."""
 
     events_sha256: str | None
     jobs_sha256: str | None
 
     @classmethod
     def of(cls, folder: Path) -> "Fingerprint":
-        """That of the files as they are now."""
+        """Return the fingerprint of the files as they are now."""
         events, jobs = (file_sha256(folder / name) for name in COMPARED)
         return cls(events_sha256=events, jobs_sha256=jobs)
 
@@ -36,16 +36,16 @@ class Difference(BaseModel, frozen=True):
     right: Path
     file: str
     line: int
-    """From 1."""
+    """The line number, from 1."""
     left_record: Record | None
-    """None where the file has no such line."""
+    """The fields of the line; None if the file has no such line."""
     right_record: Record | None
     fields: list[str]
-    """Names of the fields that differ, in order."""
+    """The names of the fields that differ, in order."""
 
 
 def file_sha256(path: Path) -> str | None:
-    """The hash of a file's bytes; None where there is no such file."""
+    """Return the hash of a file's bytes; None if there is no such file."""
     try:
         with path.open("rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest()
@@ -54,8 +54,9 @@ def file_sha256(path: Path) -> str | None:
 
 
 def differences(folders: Sequence[Path], prints: Sequence[Fingerprint]) -> list[Difference]:
-    """Where the first folder parts from each of the others that differs from it and from all before; empty where all
-    agree.
+    """Return the first differences between the first folder and the others; empty if all agree.
+
+    A folder that agrees with one before it is left out.
     """
     first_with: dict[Fingerprint, Path] = {}
     for folder, found in zip(folders, prints, strict=True):
@@ -64,7 +65,7 @@ def differences(folders: Sequence[Path], prints: Sequence[Fingerprint]) -> list[
 
 
 def first_difference(left: Path, right: Path) -> Difference:
-    """Where two folders of results part. Raises ValueError where they do not."""
+    """Return the first difference between two folders of results. Raises ValueError if they do not differ."""
     for name in COMPARED:
         pairs = zip_longest(_records(left / name), _records(right / name), fillvalue=(b"", None))
         for line, ((left_bytes, ours), (right_bytes, theirs)) in enumerate(pairs, start=1):
@@ -87,7 +88,7 @@ def _differing(left: Record, right: Record) -> list[str]:
 
 
 def _records(path: Path) -> Iterator[tuple[bytes, Record | None]]:
-    """Each line: its bytes, and as names and values."""
+    """Yield each line: its bytes, and its names and values."""
     try:
         with path.open("rb") as file:
             read = _Rows() if path.suffix == ".csv" else _event
@@ -106,7 +107,7 @@ def _event(text: str) -> Record:
 
 
 class _Rows:
-    """Reads the lines of a CSV file: the first has the names."""
+    """Reads the lines of a CSV file; the first one has the names."""
 
     def __init__(self) -> None:
         self._names: list[str] = []

@@ -12,7 +12,7 @@ log = logging.getLogger(__name__)
 
 
 class EventLog:
-    """Appends one JSON object a line: ``time`` (simulated seconds), ``event``, and what belongs to it.
+    """Appends one JSON object on each line: ``time`` (simulated seconds), ``event``, and the event's details.
 
     Only simulated things are written, so that the same run gives the same bytes.
     """
@@ -34,7 +34,7 @@ class EventLog:
 
     @property
     def sha256(self) -> str:
-        """Of all that was written so far."""
+        """The hash of all that was written so far."""
         return self._hash.hexdigest()
 
     def close(self) -> None:

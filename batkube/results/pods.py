@@ -8,18 +8,18 @@ from pathlib import Path
 
 @dataclass(slots=True)
 class PodStageTimes:
-    """When a pod went through the kubelet's stages; columns of their own, where a start-up model was used."""
+    """The times of a pod's stages in the kubelet, with columns of their own if a start-up model was used."""
 
     pulling_time: float | None = None
     pulled_time: float | None = None
     container_created_time: float | None = None
     exit_time: float | None = None
-    """When its process ended; the pod's own end is ``finish_time``."""
+    """The end of its process; the pod's own end is ``finish_time``."""
 
 
 @dataclass(slots=True)
 class PodRecord:
-    """A row of ``pods.csv``. Times are simulated seconds; None is written as nothing."""
+    """A row of ``pods.csv``. Times are simulated seconds; None is written as an empty cell."""
 
     pod: str
     namespace: str
@@ -33,14 +33,14 @@ class PodRecord:
     starting_time: float | None = None
     finish_time: float | None = None
     failed_attempts: int = 0
-    """How often the scheduler reported that it could not place the pod."""
+    """The number of times the scheduler reported that it could not place the pod."""
     waited_for: str = ""
     """The last such report."""
     stages: PodStageTimes | None = None
 
 
 def write_pods_csv(path: Path, pods: Iterable[PodRecord], *, stages: bool = False) -> None:
-    """Write one row a pod, in the order given; times with six decimals as in Batsim's files.
+    """Write one row for each pod, in the order given; times with six decimals as in Batsim's files.
 
     ``stages``: with the columns of PodStageTimes at the end.
     """

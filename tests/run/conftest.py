@@ -3,14 +3,16 @@
 import csv
 import json
 import os
-import subprocess
 import sys
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from multiprocessing.context import ForkServerContext
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+from . import warm
 
 JSON = dict[str, Any]
 
@@ -38,15 +40,24 @@ class Outcome:
 
 Batkube = Callable[..., Outcome]
 
+FIFO_PROGRAM = ["--scheduler-cmd", f"{sys.executable} -m batkube.schedulers.fifo --kubeconfig {{kubeconfig}}"]
+"""The options for fifo as a process of its own, which talks HTTP."""
+
+
+@pytest.fixture(scope="session")
+def loaded() -> ForkServerContext:
+    """Return the context that starts processes in which batkube is loaded already."""
+    return warm.loading()
+
 
 @pytest.fixture
-def batkube(tmp_path: Path) -> Batkube:
+def batkube(tmp_path: Path, loaded: ForkServerContext) -> Batkube:
     """Run ``batkube run ARGUMENTS`` to its end, results in a folder of the test's own."""
 
     def run(*arguments: object, timeout: float = 120) -> Outcome:
         out = tmp_path / "out"
-        words = [sys.executable, "-m", "batkube", "run", "-o", str(out), *map(str, arguments)]
-        done = subprocess.run(words, capture_output=True, text=True, timeout=timeout, env=environment())
+        words = ["run", "-o", str(out), *map(str, arguments)]
+        done = warm.run(loaded, words, tmp_path, environment(), timeout)
         outcome = Outcome(done.returncode, done.stdout, done.stderr, out)
         if (out / "run.json").exists():
             outcome.run = json.loads((out / "run.json").read_text())
@@ -71,10 +82,10 @@ def platform(tmp_path: Path) -> Callable[..., Path]:
         ]
         path = tmp_path / f"{hosts}-hosts.xml"
         path.write_text(
-            '<?xml version="1.0"?>\n'
+            '<?xml version="1.0"?>\n<!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">\n'
             '<platform version="4.1"><zone id="site" routing="Full">\n'
             + "\n".join(lines)
-            + '\n<host id="master_host" speed="1Gf"><prop id="role" value="master"/></host>\n</zone></platform>\n'
+            + '\n<host id="master_host" speed="1Gf"/>\n</zone></platform>\n'
         )
         return path
 

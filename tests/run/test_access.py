@@ -15,7 +15,7 @@ from kubernetes import client as official
 from kubernetes.client.exceptions import ApiException
 from kubernetes.config.incluster_config import InClusterConfigLoader
 
-from tests.run.conftest import Batkube, environment
+from tests.run.conftest import FIFO_PROGRAM, Batkube, environment
 from tests.run.test_ends import until
 from tests.run.test_serve import Serve, serve, stranger
 
@@ -139,9 +139,11 @@ def test_neither_tls_nor_the_date_changes_a_run(
     """The certificates are good in the year in which the scheduler lives, also the minute before 1970."""
     jobs = [{"id": str(i), "subtime": 20 * i, "res": 1, "profile": "delay"} for i in range(10)]
     given = workload(jobs, {"delay": {"type": "delay", "delay": 170}})
-    arguments = ["-p", platform(4), "-w", given, "--scheduler", kind]
+    arguments = ["-p", platform(4), "-w", given]
     if kind == "kube-scheduler":
-        arguments += ["--scheduler-binary", built_tool(KUBE_SCHEDULER)]
+        arguments += ["--scheduler", kind, "--scheduler-binary", built_tool(KUBE_SCHEDULER)]
+    else:
+        arguments += FIFO_PROGRAM
     prints = set()
     for options in ([], ["--tls", "--epoch", "0"], ["--tls", "--epoch", "9e9"]):
         done = batkube(*arguments, *options)

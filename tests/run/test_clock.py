@@ -9,7 +9,7 @@ import pytest
 from contention import Contention
 from processes import hogs
 
-from tests.run.conftest import Batkube
+from tests.run.conftest import FIFO_PROGRAM, Batkube
 
 POLLING = """
 import json, sys, time
@@ -39,13 +39,17 @@ WAITS = {
 KUBE_SCHEDULER = "kube-scheduler-1.36.3"
 
 
+FIFO_OVER_HTTP = "fifo over HTTP"
+
+
 @pytest.fixture
 def fingerprints(batkube: Batkube, built_tool: Callable[[str], Path], tmp_path: Path) -> Callable[..., Iterator[str]]:
     """Run the same again and again: the hash of ``events.jsonl`` and of ``jobs.csv``, each time."""
 
     def runs(given: Contention, scheduler: str, count: int, *more: str) -> Iterator[str]:
         platform, workload = given.write(tmp_path)
-        words = ["-p", platform, "-w", workload, "--enable-compute-sharing", "--scheduler", scheduler, *more]
+        words = ["-p", platform, "-w", workload, "--enable-compute-sharing", *more]
+        words += FIFO_PROGRAM if scheduler == FIFO_OVER_HTTP else ["--scheduler", scheduler]
         if scheduler == "kube-scheduler":
             words += ["--scheduler-binary", built_tool(KUBE_SCHEDULER)]
         for _ in range(count):
@@ -93,17 +97,19 @@ def test_events_of_one_date_are_told_one_by_one(
 
 
 def test_first_in_first_out_is_the_same_each_time(fingerprints: Callable[..., Iterator[str]]) -> None:
-    assert len(set(fingerprints(CONTENTION, "fifo", 2))) == 1
+    over_http = set(fingerprints(CONTENTION, FIFO_OVER_HTTP, 2))
+    in_process = set(fingerprints(CONTENTION, "fifo", 2))
+    assert len(over_http | in_process) == 1
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("scheduler", ["kube-scheduler", "fifo"])
+@pytest.mark.parametrize("scheduler", ["kube-scheduler", FIFO_OVER_HTTP])
 @pytest.mark.parametrize("urgent", [0.0, 0.2])
 def test_forty_hours_of_300_pods_are_the_same_each_time_whatever_the_machine_does(
     fingerprints: Callable[..., Iterator[str]], scheduler: str, urgent: float
 ) -> None:
     given = Contention(urgent=urgent)
-    if scheduler == "fifo" and urgent:
+    if scheduler == FIFO_OVER_HTTP and urgent:
         pytest.skip("fifo does not preempt")
     alone = set(fingerprints(given, scheduler, 2))
     with hogs(4):
@@ -151,7 +157,7 @@ def test_a_run_on_the_real_clock_says_that_it_may_not_be_repeatable(
     batkube: Batkube, platform: Callable[..., Path], workload: Callable[..., Path]
 ) -> None:
     given = workload([{"id": "a", "subtime": 0, "res": 1, "profile": "p"}], {"p": {"type": "delay", "delay": 1}})
-    done = batkube("-p", platform(1), "-w", given, "--clock", "real")
+    done = batkube("-p", platform(1), "-w", given, *FIFO_PROGRAM, "--clock", "real")
     assert done.exit_code == 0
     assert done.run["repeatable"] is False
     assert done.run["scheduler"]["clock"] == "real"

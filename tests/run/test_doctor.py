@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.run.conftest import environment
+from tests.run.conftest import FIFO_PROGRAM, environment
 
 ELSEWHERE = """
 import os, platform, socket, sys
@@ -18,7 +18,7 @@ if "{system}" != "Linux":
     del os.pidfd_open, os.memfd_create, socket.AF_NETLINK
 platform.system = lambda: "{system}"
 platform.machine = lambda: "{machine}"
-from batkube.cli import main
+from batkube.commands.cli import main
 sys.argv = ["batkube", *{arguments!r}]
 main()
 """
@@ -75,7 +75,7 @@ def test_runs_go_on_other_machines_too(
     tmp_path: Path, platform: Callable[..., Path], workload: Callable[..., Path], system: str, machine: str
 ) -> None:
     given = workload([{"id": "a", "subtime": 0, "res": 1, "profile": "p"}], {"p": {"type": "delay", "delay": 10}})
-    arguments = ["run", "-p", str(platform(1)), "-w", str(given), "-o", str(tmp_path / "out")]
+    arguments = ["run", "-p", str(platform(1)), "-w", str(given), "-o", str(tmp_path / "out"), *FIFO_PROGRAM]
     why = f"batkube: the scheduler keeps the real clock: needs Linux on x86_64, this is {system} on {machine}\n"
     said = batkube("-c", ELSEWHERE.format(system=system, machine=machine, arguments=arguments), warning=why)
     assert "real clock; `batkube doctor` says why" in said

@@ -17,6 +17,7 @@ EXAMPLES = Path(__file__).parents[2] / "examples"
 BASH = str(EXAMPLES / "bash-scheduler" / "scheduler.sh") + " 6"
 PYTHON = f"{sys.executable} {EXAMPLES}/python-scheduler/scheduler.py --period 5"
 ONE_SECOND = f"{sys.executable} {EXAMPLES}/one-second-cycle/scheduler.py"
+JAVA = f"java -XX:-UsePerfData -XX:+UseSerialGC {EXAMPLES}/java-scheduler/Scheduler.java {{server}}"
 
 LATE = 0.05
 """Simulated seconds by which a decision may lie behind a sleep's end: each stop is rounded up, and cycles drift."""
@@ -44,6 +45,17 @@ def with_kubectl(built_tool: Callable[[str], Path], tmp_path: Path, monkeypatch:
     (tmp_path / "bin" / "kubectl").symlink_to(built_tool("kubectl-1.36.3"))
     monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:{os.environ['PATH']}")
     monkeypatch.setenv("HOME", str(tmp_path))  # where it keeps what it knows of servers
+
+
+@pytest.fixture
+def with_java() -> None:
+    """There is a JDK that runs a source file with records."""
+    if shutil.which("java") is None:
+        pytest.skip("no java")
+    told = subprocess.run(["java", "--version"], capture_output=True, text=True, check=False)
+    version = told.stdout.split()[1:2]
+    if told.returncode or not version or int(version[0].partition(".")[0]) < 17 or shutil.which("javac") is None:
+        pytest.skip("no JDK of version 17 or newer")
 
 
 def on_the_clock(done: Outcome) -> Outcome:
@@ -108,6 +120,17 @@ def test_a_cycle_of_one_second_decides_at_full_seconds(
     for number, start in enumerate(dates):
         possible = max(37.5 * number, ends[number - 2] if number >= 2 else 0.0)
         assert possible <= start <= possible + 1 + LATE
+
+
+def test_a_java_scheduler_decides_at_the_event(
+    batkube: Batkube, platform: Callable[..., Path], jobs: Callable[[int], Path], with_java: None
+) -> None:
+    """Its watches wake it up: a pod is placed when it comes, or when another has ended; the same bytes each time."""
+    done = on_the_clock(batkube("-p", platform(2), "-w", jobs(4), "--scheduler-cmd", JAVA, "--repeat", 2, timeout=400))
+    assert "00:00:00 w0-0 -> node-0" in (done.out / "scheduler.log").read_text()
+    ends = sorted(float(row["finish_time"]) for row in done.rows("jobs.csv"))
+    for number, start in enumerate(starts(done)):
+        assert start == max(37.5 * number, ends[number - 2] if number >= 2 else 0.0)
 
 
 @pytest.mark.slow

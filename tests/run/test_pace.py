@@ -14,7 +14,7 @@ import httpx
 import pytest
 import yaml
 
-from tests.run.conftest import Batkube, environment
+from tests.run.conftest import FIFO_PROGRAM, Batkube, environment
 from tests.run.test_ends import SOON, children_of, started, until
 from tests.run.test_serve import Serve, serve, stranger
 
@@ -78,6 +78,37 @@ def test_on_the_simulated_clock_it_is_the_same_run_only_slower(
     assert slow.run["wall_seconds"] >= 30 / 12
 
 
+def test_at_a_pace_what_a_user_does_takes_effect_at_once(
+    platform: Callable[..., Path], workload: Callable[..., Path], scheduler: list[str], tmp_path: Path
+) -> None:
+    """One job would run for a simulated hour, a minute of real time, on the only host; another waits for it."""
+    jobs = [
+        {"id": "long", "subtime": 0, "res": 1, "profile": "p"},
+        {"id": "next", "subtime": 1, "res": 1, "profile": "q"},
+    ]
+    profiles = {"p": {"type": "delay", "delay": 3600}, "q": {"type": "delay", "delay": 1}}
+    out = tmp_path / "out"
+    pods = "/api/v1/namespaces/default/pods"
+    with started(out, "-p", platform(1), "-w", workload(jobs, profiles), *scheduler, "--pace", 60) as run:
+        until((out / "kubeconfig").exists, "a kubeconfig", timeout=90)
+        server = yaml.safe_load((out / "kubeconfig").read_text())["clusters"][0]["cluster"]["server"]
+        with httpx.Client(base_url=server) as client:
+            until(lambda: client.get(f"{pods}/w0-next").status_code == 200, "the pod that waits", timeout=90)
+            assert clock("pause", "--server", server).returncode == 0
+            assert client.delete(f"{pods}/w0-long").status_code == 200
+            assert client.get(f"{pods}/w0-long").json()["metadata"]["deletionTimestamp"]
+            assert clock("resume", "--server", server).returncode == 0
+        _, errors = run.communicate(timeout=90)
+    assert run.returncode == 0, errors
+    record = json.loads((out / "run.json").read_text())
+    if record["scheduler"]["clock"] == "real":
+        pytest.skip("this machine cannot give programs the simulated clock")
+    assert record["jobs"]["killed"] == 1
+    assert record["jobs"]["succeeded"] == 1
+    assert record["makespan"] < 3600
+    assert record["repeatable"] is False
+
+
 @pytest.mark.parametrize("how", [["--clock", "paced", "--pace", "2"], ["--clock", "real", "--pace", "2"]], ids=" ".join)
 def test_a_scheduler_on_the_real_clock_that_takes_time_takes_time(
     batkube: Batkube, platform: Callable[..., Path], workload: Callable[..., Path], tmp_path: Path, how: list[str]
@@ -132,7 +163,7 @@ def test_paused_and_stepped_it_is_the_same_run(
 
 def test_while_paused_the_api_is_served_and_an_interrupt_ends_the_run(three: Arguments, tmp_path: Path) -> None:
     out = tmp_path / "out"
-    with started(out, *three, "--paused") as run:
+    with started(out, *three, *FIFO_PROGRAM, "--paused") as run:
         until((out / "kubeconfig").exists, "a kubeconfig", timeout=90)
         server = yaml.safe_load((out / "kubeconfig").read_text())["clusters"][0]["cluster"]["server"]
         assert clock("step", "--server", server).returncode == 0

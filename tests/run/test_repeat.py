@@ -11,7 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.run.conftest import Batkube, environment
+from batkube.commands.repeat import settings_for
+from batkube.settings import RunSettings
+from tests.run.conftest import FIFO_PROGRAM, Batkube, environment
 from tests.run.test_ends import SOON, children_of, started, until
 
 PROFILES = {"p": {"type": "delay", "delay": 10}}
@@ -140,8 +142,8 @@ def test_a_run_that_loses_its_parent_ends(
 ) -> None:
     out = tmp_path / "out"
     given = workload([{"id": "a", "subtime": 0, "res": 1, "profile": "p", "nodeSelector": {"no": "such"}}], PROFILES)
-    arguments = ["-p", platform(1), "-w", given, "--clock", "real", "--patience", "60", "--repeat", "2"]
-    with started(out, *arguments) as process:
+    arguments = ["-p", platform(1), "-w", given, *FIFO_PROGRAM, "--clock", "real", "--patience", "60"]
+    with started(out, *arguments, "--repeat", "2") as process:
         until(lambda: (out / "run.json").exists(), "the start")
         (run,) = children_of(process.pid)
         process.kill()
@@ -168,3 +170,11 @@ def test_folders_without_results_are_named(batkube: Batkube, sample: list[object
     shutil.copytree(done.out, strange)
     (strange / "run.json").write_text("[]")
     assert "was not written by batkube" in compare(done.out, strange).stderr
+
+
+def test_each_run_keeps_its_own_exchange(tmp_path: Path) -> None:
+    given = RunSettings(
+        platform=tmp_path / "p.xml", workloads=(tmp_path / "w.json",), out=tmp_path, record=tmp_path / "kept" / "x.gz"
+    )
+    assert settings_for(given, tmp_path).record == given.record
+    assert settings_for(given, tmp_path / "2").record == tmp_path / "2" / "x.gz"

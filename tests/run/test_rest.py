@@ -13,7 +13,7 @@ import httpx
 import pytest
 from contention import Contention
 
-from tests.run.conftest import Batkube, environment
+from tests.run.conftest import FIFO_PROGRAM, Batkube, environment
 from tests.run.test_ends import until
 from tests.run.test_serve import Serve, serve, stranger  # noqa: F401
 
@@ -171,7 +171,7 @@ def test_silence_has_to_do_where_nothing_else_may(
     batkube: Batkube, platform: Callable[..., Path], workload: Callable[..., Path]
 ) -> None:
     given = workload([{"id": "a", "subtime": 0, "res": 1, "profile": "p"}], {"p": {"type": "delay", "delay": 1}})
-    done = batkube("-p", platform(1), "-w", given, "--rest", "quiet")
+    done = batkube("-p", platform(1), "-w", given, *FIFO_PROGRAM, "--rest", "quiet")
     assert done.exit_code == 0, done.stderr
     assert done.run["scheduler"]["clock"] == "real"
     assert done.run["rest"]["quiet_period"] > 0

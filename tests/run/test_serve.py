@@ -14,6 +14,7 @@ import pytest
 
 from tests.run.conftest import environment
 from tests.run.test_ends import until
+from tests.run.test_simulators import by_itself
 
 ROOT = Path(__file__).parents[2]
 PLATFORM = ROOT / "platforms" / "small-cluster.xml"
@@ -58,6 +59,29 @@ class Serve:
         path = self.out / f"simulation-{index}" / "run.json"
         until(lambda: json.loads(path.read_text())["exit_code"] == 0, "the end of the simulation")
 
+    def step_until_jobs_end(self) -> None:
+        """Let the first simulation, which is paused, come to the end of some of its jobs, and no farther."""
+        path = self.out / "simulation-1" / "events.jsonl"
+        clock = f"{self.url}/batkube/v1/clock"
+
+        def have_ended() -> bool:
+            if not httpx.get(clock, timeout=10).json()["stepping"]:
+                httpx.post(f"{clock}/step", timeout=10)
+            ended = httpx.get(f"{self.url}/batkube/v1/results", timeout=10)
+            return ended.is_success and bool(ended.json()["jobs_ended"] > 2)
+
+        until(path.exists, "the start of the simulation")
+        until(have_ended, "the end of some jobs")
+
+    def resume(self) -> None:
+        """Let the simulation go on."""
+        httpx.post(f"{self.url}/batkube/v1/clock/resume", timeout=10).raise_for_status()
+
+    def complaint(self) -> str:
+        """The next line on its standard error output."""
+        assert self.process.stderr is not None
+        return str(self.process.stderr.readline()).rstrip()
+
     def end(self, number: signal.Signals) -> tuple[int, str]:
         self.process.send_signal(number)
         _, errors = self.process.communicate(timeout=10)
@@ -94,7 +118,7 @@ def stranger(command: list[str]) -> Iterator[None]:
 def test_one_simulation_after_another(
     serve: Callable[..., Serve], tmp_path: Path, built_tool: Callable[[str], Path], kind: str
 ) -> None:
-    server = serve()
+    server = serve("--batsim-out", str(tmp_path / "batsim")) if kind == "fifo" else serve()
     kubeconfig = server.out / "kubeconfig"
     if kind == "fifo":
         command = [sys.executable, "-m", "batkube.schedulers.fifo", "--kubeconfig", str(kubeconfig)]
@@ -103,10 +127,11 @@ def test_one_simulation_after_another(
         command += ["--kube-api-qps=5000", "--kube-api-burst=5000"]
     with stranger(command):
         for index in (1, 2):
-            assert server.simulate(tmp_path / f"batsim{index}") == 0
+            assert server.simulate(tmp_path / "batsim") == 0
             folder = server.out / f"simulation-{index}"
             server.finished(index)
-            assert (folder / "jobs.csv").read_bytes() == (tmp_path / f"batsim{index}_jobs.csv").read_bytes()
+            assert (folder / "jobs.csv").read_bytes() == (tmp_path / "batsim_jobs.csv").read_bytes()
+            assert (folder / "batsim_jobs.csv").exists() == (kind == "fifo")
             run = json.loads((folder / "run.json").read_text())
             assert run["makespan"] == 3510.0
             assert run["rest"]["observed"] > 100
@@ -115,10 +140,45 @@ def test_one_simulation_after_another(
     assert (code, errors) == (0, "")
 
 
+def fifo(server: Serve) -> list[str]:
+    """The command of a scheduler for a server."""
+    return [sys.executable, "-m", "batkube.schedulers.fifo", "--kubeconfig", str(server.out / "kubeconfig")]
+
+
+def test_time_stands_while_the_scheduler_is_gone(serve: Callable[..., Serve], tmp_path: Path) -> None:
+    """Killed in the midst and started again, it costs the simulation nothing: not a second of simulated time."""
+    server = serve("--paused")
+    words = ["-p", str(PLATFORM), "-w", str(WORKLOAD), "-s", server.endpoint, "-e", str(tmp_path / "b")]
+    with stranger([sys.executable, "-m", "batkube.simulator", *words]):
+        with stranger(fifo(server)):
+            server.step_until_jobs_end()
+        server.resume()
+        assert server.complaint() == "batkube: the scheduler is gone: simulated time stands until one is back"
+        with stranger(fifo(server)):
+            server.finished(1)
+    run = json.loads((server.out / "simulation-1" / "run.json").read_text())
+    assert (run["makespan"], run["rest"]["lost"]) == (3510.0, 1)
+    assert "the scheduler was gone 1 times" in run["not_repeatable"]
+    _, errors = server.end(signal.SIGTERM)
+    assert errors.splitlines() == ["batkube: a scheduler is back: the simulation goes on"]
+
+
+def test_the_loss_of_the_scheduler_may_be_the_end(serve: Callable[..., Serve], tmp_path: Path) -> None:
+    server = serve("--on-scheduler-loss", "fail", "--paused")
+    words = ["-p", str(PLATFORM), "-w", str(WORKLOAD), "-s", server.endpoint, "-e", str(tmp_path / "b")]
+    with stranger([sys.executable, "-m", "batkube.simulator", *words]):
+        with stranger(fifo(server)):
+            server.step_until_jobs_end()
+        server.resume()
+        path = server.out / "simulation-1" / "run.json"
+        until(lambda: json.loads(path.read_text())["status"] == "failed", "the end of the simulation")
+    assert "the scheduler is gone" in json.loads(path.read_text())["reason"]
+
+
 def test_pods_of_a_served_simulation_take_time_to_start(serve: Callable[..., Serve], tmp_path: Path) -> None:
     model = tmp_path / "startup.yaml"
     model.write_text("pulled: 2\nended: 1\n")
-    server = serve("--startup", str(model))
+    server = serve("--startup", str(model), "--platform", str(PLATFORM))
     command = [sys.executable, "-m", "batkube.schedulers.fifo", "--kubeconfig", str(server.out / "kubeconfig")]
     with stranger(command):
         assert server.simulate(tmp_path / "batsim", workload=ROOT / "workloads" / "all-kinds-of-ends.json") == 0
@@ -139,6 +199,19 @@ def test_it_says_how_to_point_a_scheduler_and_batsim_at_it(serve: Callable[..., 
     assert f"KUBECONFIG={server.out / 'kubeconfig'}" in server.said[1]
     assert server.endpoint in server.said[2]
     assert server.end(signal.SIGINT) == (0, "")
+
+
+def test_a_batsim_in_mid_simulation_is_not_left_hanging(serve: Callable[..., Serve], tmp_path: Path) -> None:
+    server = serve()
+    words = ["-p", PLATFORM, "-w", WORKLOAD, "-s", server.endpoint, "-e", tmp_path / "b"]
+    folder = server.out / "simulation-1"
+    with by_itself(sys.executable, "-m", "batkube.simulator", *words) as simulator:
+        until(lambda: (folder / "events.jsonl").exists(), "the start of the simulation")
+        code, errors = server.end(signal.SIGINT)
+        assert simulator.wait(timeout=20) == 0
+    assert code == 0
+    assert "Batsim was told to give up its jobs, and came to its end" in errors
+    assert json.loads((folder / "run.json").read_text())["status"] == "interrupted"
 
 
 def test_its_own_api_is_typed_and_documented(serve: Callable[..., Serve]) -> None:
@@ -191,5 +264,11 @@ def test_api_only_is_a_server_without_simulator(serve: Callable[..., Serve]) -> 
     with httpx.Client(base_url=server.url) as client:
         assert client.get("/readyz").text == "ok"
         assert client.get("/api/v1/nodes").json()["items"] == []
+        # A kube-scheduler beside it may use a node that says it is ready.
+        assert client.post("/api/v1/nodes", json={"metadata": {"name": "n"}}).json()["spec"]["taints"]
+        ready = {"status": {"conditions": [{"type": "Ready", "status": "True"}]}}
+        headers = {"Content-Type": "application/merge-patch+json"}
+        patched = client.patch("/api/v1/nodes/n/status", json=ready, headers=headers).json()
+        assert "taints" not in patched["spec"]
     assert server.end(signal.SIGTERM) == (0, "")
     assert not Path(f"/proc/{server.process.pid}").exists()

@@ -3,13 +3,21 @@
 The built-in simulator as a program of its own takes Batsim's place: it speaks the same protocol over the same socket.
 """
 
+import signal
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import pytest
 
+from batkube.batsim.platform import read_platform
+from batkube.batsim.workload import read_workload
+from batkube.simulator.embedded import EmbeddedSimulator
+from batkube.simulator.standin import talk
+from tests.batsim.real import REAL, needs_batsim
 from tests.run.conftest import Batkube, environment
 from tests.run.test_ends import started, until
 
@@ -37,15 +45,89 @@ def test_a_batsim_that_we_start(batkube: Batkube, batsim: Path, tmp_path: Path) 
     assert (started_here.out / "batsim_jobs.csv").read_bytes() == jobs
 
 
-def test_a_batsim_started_by_hand(tmp_path: Path, batsim: Path, free_port: Callable[[], int]) -> None:
+@contextmanager
+def by_itself(*words: object) -> Iterator[subprocess.Popen[bytes]]:
+    """A program that somebody else starts; it is ended if it has not."""
+    process = subprocess.Popen(
+        [*map(str, words)], env=environment(), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.wait()
+
+
+@pytest.fixture(params=["stand-in", pytest.param("real", marks=needs_batsim)])
+def any_batsim(request: pytest.FixtureRequest, batsim: Path) -> Path:
+    """The stand-in, and the real one."""
+    return REAL if request.param == "real" else batsim
+
+
+@pytest.mark.parametrize("first", ["batkube", "Batsim"])
+def test_a_batsim_started_by_hand(tmp_path: Path, any_batsim: Path, free_port: Callable[[], int], first: str) -> None:
+    endpoint = f"tcp://127.0.0.1:{free_port()}"
+    out, prefix = tmp_path / "out", tmp_path / "b"
+    by_hand = [any_batsim, "-p", PLATFORM, "-w", WORKLOAD, "-s", endpoint, "-e", prefix]
+    arguments = ["-p", PLATFORM, "-w", WORKLOAD, "--simulator", endpoint, "--batsim-out", prefix]
+
+    with ExitStack() as stack:
+        simulator = stack.enter_context(by_itself(*by_hand)) if first == "Batsim" else None
+        run = stack.enter_context(started(out, *arguments))
+        simulator = simulator or stack.enter_context(by_itself(*by_hand))
+        assert simulator.wait(timeout=60) == 0
+        _, errors = run.communicate(timeout=20)
+    assert (run.returncode, errors) == (0, "")
+    assert (out / "jobs.csv").read_bytes() == (out / "batsim_jobs.csv").read_bytes()
+    assert (out / "batsim_jobs.csv").read_bytes() == (tmp_path / "b_jobs.csv").read_bytes()
+    assert (out / "batsim_schedule.csv").exists()
+
+
+@pytest.mark.parametrize("why", ["Ctrl-C", "scheduler"])
+def test_a_batsim_started_by_hand_is_not_left_hanging(
+    tmp_path: Path, any_batsim: Path, free_port: Callable[[], int], why: str
+) -> None:
     endpoint = f"tcp://127.0.0.1:{free_port()}"
     out = tmp_path / "out"
-    with started(out, "-p", PLATFORM, "-w", WORKLOAD, "--simulator", endpoint) as run:
-        by_hand = [str(batsim), "-p", str(PLATFORM), "-w", str(WORKLOAD), "-s", endpoint, "-e", str(tmp_path / "b")]
-        assert subprocess.run(by_hand, env=environment(), timeout=60).returncode == 0
-        _, errors = run.communicate(timeout=20)
-    assert run.returncode == 0, errors
-    assert (out / "jobs.csv").read_bytes() == (tmp_path / "b_jobs.csv").read_bytes()
+    by_hand = [any_batsim, "-p", PLATFORM, "-w", WORKLOAD, "-s", endpoint, "-e", tmp_path / "b"]
+    # Nobody places the pods: the simulation goes on until we end it.
+    scheduler = ["--scheduler", "none"] if why == "Ctrl-C" else ["--scheduler-cmd", "sleep 3", "--clock", "real"]
+    arguments = ["-p", PLATFORM, "-w", WORKLOAD, "--simulator", endpoint, *scheduler, "--patience", "100"]
+    with started(out, *arguments) as run, by_itself(*by_hand) as simulator:
+        if why == "Ctrl-C":
+            until(lambda: (out / "events.jsonl").exists(), "the start")
+            run.send_signal(signal.SIGINT)
+        said, _ = run.communicate(timeout=40)
+        assert simulator.wait(timeout=20) == 0
+    assert run.returncode == (130 if why == "Ctrl-C" else 1)
+    assert "Batsim was told to give up its jobs, and came to its end" in said
+    assert len((tmp_path / "b_jobs.csv").read_text().splitlines()) == 101
+
+
+def test_a_batsim_that_waits_already_is_not_left_hanging_by_a_bad_input(
+    batkube: Batkube, free_port: Callable[[], int]
+) -> None:
+    endpoint = f"tcp://127.0.0.1:{free_port()}"
+    simulator = EmbeddedSimulator(read_platform(PLATFORM), [read_workload(WORKLOAD)])
+    with ThreadPoolExecutor() as threads:
+        # In this process, so that it calls before batkube has started.
+        talk_over = threads.submit(talk, simulator, endpoint)
+        done = batkube("-p", "/no/such/platform.xml", "-w", WORKLOAD, "--simulator", endpoint)
+        talk_over.result(timeout=20)
+    assert done.exit_code == 2
+    assert "came to its end" in done.stderr
+    assert {record.final_state for record in simulator.records} == {"REJECTED"}
+
+
+@needs_batsim
+def test_our_jobs_have_the_dates_of_batsims_file(batkube: Batkube) -> None:
+    done = batkube("-p", PLATFORM, "-w", WORKLOAD, "--simulator", "batsim", "--batsim-binary", REAL)
+    assert done.exit_code == 0, done.stderr
+    assert done.run["warnings"] == []
+    assert (done.out / "jobs.csv").read_bytes() == (done.out / "batsim_jobs.csv").read_bytes()
+    (theirs,) = done.rows("batsim_schedule.csv")
+    assert done.run["makespan"] == float(theirs["makespan"])
+    assert done.rows("schedule.csv")[0]["mean_waiting_time"] == theirs["mean_waiting_time"]
 
 
 def test_a_batsim_that_dies_fails_the_run_with_its_last_words(batkube: Batkube, tmp_path: Path) -> None:
@@ -64,8 +146,8 @@ def test_a_batsim_killed_in_mid_run(tmp_path: Path, batsim: Path) -> None:
     arguments = ["-p", PLATFORM, "-w", WORKLOAD, "--simulator", "batsim", "--batsim-binary", batsim]
     # A scheduler that never comes keeps the simulation where it is.
     with started(out, *arguments, "--scheduler", "none") as run:
-        (simulator,) = until(lambda: _children(run.pid), "a simulator")
         until(lambda: (out / "events.jsonl").exists(), "the start")
+        (simulator,) = _children(run.pid)
         subprocess.run(["kill", "-9", str(simulator)], check=True)
         _, errors = run.communicate(timeout=20)
     assert run.returncode == 1

@@ -9,7 +9,7 @@ import uvloop
 Result = TypeVar("Result")
 
 YOUNG_OBJECTS = 20_000
-"""How many more objects than before it takes to make the garbage collector look; Python's default is 700."""
+"""The objects more than before that make the garbage collector look; Python's default is 700."""
 
 
 def run(work: Coroutine[Any, Any, Result]) -> Result:

@@ -70,7 +70,7 @@ def _text(model: StartupModel, rows: int, settings: FitSettings) -> str:
 
 
 def comparison(model: StartupModel, rows: Sequence[Delays], aside: Sequence[Delays]) -> Table:
-    """A line for each stage as measured in ``aside``, and one as the model has it; at the end all up to Running."""
+    """Return two lines a stage, as measured in ``aside`` and as the model has it; at the end all up to Running."""
     table = Table(title="rows kept aside, and the model (seconds)", title_justify="left")
     for name in ("stage", "", "rows", "mean", *(f"{p:.0%}" for p in SHOWN), "KS distance"):
         table.add_column(name, justify="left" if name in ("stage", "") else "right")

@@ -1,39 +1,45 @@
 """One simulation with its folder of results: whatever happens, what was recorded is written."""
 
+import asyncio
 import logging
 import time
 import traceback
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
+from batkube.batsim.afterwards import Leaves
+from batkube.batsim.external_events import ExternalEvent
 from batkube.batsim.messages import Message
-from batkube.batsim.outputs import JobRecord, write_jobs_csv, write_schedule_csv
+from batkube.batsim.outputs import MachineTotals
+from batkube.batsim.own_results import Contradiction, JobKey, OwnJob, dated_by
 from batkube.batsim.platform import Platform
 from batkube.batsim.simulator import Simulator, SimulatorError
-from batkube.bridge.errors import InputError, RunFailed
+from batkube.bridge.errors import InputError, InvariantBroken, RunFailed
 from batkube.bridge.job_files import JobFiles
-from batkube.bridge.job_records import job_records
-from batkube.bridge.jobs import JobState
+from batkube.bridge.power_meter import Use
 from batkube.bridge.rest import Rest
 from batkube.bridge.simulation import Simulation
 from batkube.bridge.startup import Startup
 from batkube.bridge.step_loop import StepLoop
+from batkube.bridge.step_settings import StepSettings
 from batkube.bridge.time import SimulatedTime
 from batkube.clock.pace import Pace
 from batkube.kube.server import ApiServer
-from batkube.results.comparison import file_sha256
 from batkube.results.events import EventLog
-from batkube.results.manifest import DecisionTime, PaceKept, Run, Status
-from batkube.results.pods import write_pods_csv
-from batkube.settings import BAD_INPUT, FAILED, FINISHED, INTERRUPTED, StepSettings
-from batkube.supervision import Interrupted, supervised
+from batkube.results.metrics import figures, job_counts
+from batkube.results.run import DecisionTime, Energy, PaceKept, Run, Status
+from batkube.session.result_files import RESULT_FILES, EndedSession
+from batkube.session.supervision import Interrupted, supervised
+from batkube.settings import BAD_INPUT, FAILED, FINISHED, INTERRUPTED
 
 log = logging.getLogger(__name__)
 
 ERROR_DETAILS = "error.txt"
 """Written only where a fault of batkube's own ended the run."""
 
+
+_UNUSED = (Use.IDLE, Use.OFF, Use.SWITCHING)
 
 EXTENDER_TIMED_OUT = "an extender did not answer in time, which depends on real time"
 
@@ -44,6 +50,9 @@ class Session:
     ``rest``: knows when the schedulers have nothing left to do; closed at the end.
     ``served``: the names that running schedulers go by, where they are known.
     ``pace``: how simulated time goes on, for whoever controls it; by default as ``settings`` say.
+    ``retries_on_events``: see StepLoop.
+    ``control_latency``, ``outages``, ``energy``, ``power_off_after``, ``seed``: see Simulation.
+    ``afterwards``: the simulator's own results, whose dates replace those of its messages at the end.
     """
 
     def __init__(
@@ -61,11 +70,20 @@ class Session:
         files: JobFiles | None = None,
         startup: Startup | None = None,
         pace: Pace | None = None,
+        control_latency: float = 0.0,
+        outages: Sequence[ExternalEvent] = (),
+        energy: bool = False,
+        power_off_after: float | None = None,
+        seed: int = 0,
+        afterwards: Leaves | None = None,
+        retries_on_events: bool = False,
     ) -> None:
         out.mkdir(parents=True, exist_ok=True)
         (out / ERROR_DETAILS).unlink(missing_ok=True)
         self.out = out
         self.run = run
+        self.exit_code = FAILED
+        """As soon as it has been played."""
         self._began = time.monotonic()
         self._events = EventLog(out / "events.jsonl")
         self._settings = settings
@@ -79,14 +97,27 @@ class Session:
             files=files,
             decision_time=settings.decision_time,
             startup=startup,
+            control_latency=control_latency,
+            outages=outages,
+            energy=energy,
+            power_off_after=power_off_after,
+            keep_finished=settings.keep_finished,
+            seed=seed,
         )
+        self._afterwards = afterwards
+        self._retries_on_events = retries_on_events
+        self._own_jobs: dict[JobKey, OwnJob] | None = None
+        """The jobs as the simulator's own file has them."""
+        self._totals: MachineTotals | None = None
+        """The totals of machines in that file."""
+        self._turns = server.turns
         self._has_stages = startup is not None
         self._rest = rest
         self._pace = pace or Pace(settings.pace, paused=settings.paused)
         run.write(out / "run.json")
 
     def extender_failed(self, why: str, timed_out: bool) -> None:
-        """An extender that the scheduler asked gave no answer: the user is told, once."""
+        """Tell the user, once, that an extender which the scheduler asked gave no answer."""
         self.simulation.warn(f"extender: {why}")
         if timed_out and EXTENDER_TIMED_OUT not in self.run.not_repeatable:
             self.run.not_repeatable.append(EXTENDER_TIMED_OUT)
@@ -97,14 +128,24 @@ class Session:
         *watches: Coroutine[Any, Any, NoReturn],
         first: Message | None = None,
         on_step: Callable[[], None] = lambda: None,
+        given_up: asyncio.Event | None = None,
     ) -> int:
         """Run the simulation to its end, or until one of ``watches`` raises; the exit code.
 
-        All results are written then.
+        All results are written then. ``given_up``: the user does not want to wait for Batsim's own any more.
         """
-        loop = StepLoop(simulator, self.simulation, self._rest, self._settings, on_step, self._pace)
+        loop = StepLoop(
+            simulator,
+            self.simulation,
+            self._rest,
+            self._settings,
+            on_step,
+            self._pace,
+            retries_on_events=self._retries_on_events,
+        )
         try:
             await supervised(loop.run(first), *watches)
+            await self._take_own_results(given_up)
         except Interrupted:
             return self._finish("interrupted", INTERRUPTED, "interrupted by the user")
         except InputError as error:
@@ -117,13 +158,31 @@ class Session:
             return self._finish("failed", FAILED, f"a fault of batkube's: {error!r}; {path} has the details")
         return self._finish("finished", FINISHED, None)
 
+    async def _take_own_results(self, given_up: asyncio.Event | None) -> None:
+        """Take the results of a real Batsim. Raises InvariantBroken where its file contradicts its messages."""
+        if self._afterwards is None:
+            return
+        taken = await self._afterwards.take(self.out, given_up)
+        for text in taken.warnings:
+            self.simulation.warn(text)
+        self._totals = taken.totals
+        if taken.jobs is not None:
+            try:
+                dated_by(self.simulation.finished.records(), taken.jobs)
+            except Contradiction as error:
+                raise InvariantBroken(str(error)) from None
+            self._own_jobs = taken.jobs
+
     def _finish(self, status: Status, exit_code: int, reason: str | None) -> int:
         run, simulation = self.run, self.simulation
         simulation.close()
         self._rest.close()
         self._events.close()
-        records = job_records(simulation.control.ended)
+        records = list(simulation.finished.records())
+        if self._own_jobs is not None:
+            records = dated_by(records, self._own_jobs)
         run.status, run.exit_code, run.reason = status, exit_code, reason
+        self.exit_code = exit_code
         run.simulated_seconds = simulation.time.now
         run.unserved = simulation.unserved
         run.warnings = simulation.warnings
@@ -131,8 +190,16 @@ class Session:
         for count, how in ((run.rest.metrics, "told by metrics"), (run.rest.quiet_period, "assumed after silence")):
             if count:
                 run.not_repeatable.append(f"rest was {how} {count} times")
+        if run.rest.lost:
+            run.not_repeatable.append(f"the scheduler was gone {run.rest.lost} times")
         if run.rest.nudges:
             run.not_repeatable.append(f"the scheduler's clock had to be nudged on {run.rest.nudges} times")
+        if self._turns.together:
+            run.not_repeatable.append(f"events were told at once {self._turns.together} times (--determinism fast)")
+        if self._turns.strangers and run.scheduler.determinism != "none" and run.scheduler.clock != "real":
+            run.not_repeatable.append(f"others than the scheduler sent {self._turns.strangers} requests that write")
+        if status == "interrupted":
+            run.not_repeatable.append("the user interrupted it")
         reactions = simulation.reactions
         run.decision_time = DecisionTime(
             model=reactions.model,
@@ -143,34 +210,24 @@ class Session:
         run.pace = PaceKept(factor=self._pace.factor, behind=round(self._pace.most_behind, 3))
         run.events, run.events_sha256 = self._events.count, self._events.sha256
         run.wall_seconds = round(time.monotonic() - self._began, 3)
-        self._count_jobs(records)
-        write_jobs_csv(self.out / "jobs.csv", records)
-        write_schedule_csv(self.out / "schedule.csv", records, nb_machines=len(simulation.cluster.hosts))
-        write_pods_csv(self.out / "pods.csv", simulation.control.pods.values(), stages=self._has_stages)
-        run.jobs_sha256 = file_sha256(self.out / "jobs.csv")
-        run.write(self.out / "run.json")
+        control, found = simulation.control, figures(records)
+        run.rejected = dict(control.rejections)
+        run.jobs = job_counts(records, submitted=control.submitted, over=control.over)
+        run.makespan, run.mean_waiting_time = found.makespan, found.mean_waiting_time
+        run.energy = self._energy()
+        ended = EndedSession(run, simulation, records, self._totals, self._has_stages)
+        for name, write in RESULT_FILES.items():
+            write(self.out / name, ended)
+        simulation.finished.close()
         return exit_code
 
-    def _count_jobs(self, records: list[JobRecord]) -> None:
-        jobs, control = self.run.jobs, self.simulation.control
-        jobs.submitted = len(control.jobs)
-        for job in control.jobs.values():
-            match job.state, job.batsim_state:
-                case JobState.REJECTED, _:
-                    jobs.rejected += 1
-                    self.run.rejected[job.id] = job.reason or ""
-                case JobState.ENDED, "COMPLETED_SUCCESSFULLY":
-                    jobs.succeeded += 1
-                case JobState.ENDED, "COMPLETED_WALLTIME_REACHED":
-                    jobs.walltime_reached += 1
-                case JobState.ENDED, "COMPLETED_KILLED":
-                    jobs.killed += 1
-                case JobState.ENDED, _:
-                    jobs.failed += 1
-                case _:
-                    jobs.unfinished += 1
-        ran = [job for job in control.ended if job.finish_time is not None and job.starting_time is not None]
-        if ran:
-            self.run.makespan = round(max(job.finish_time or 0.0 for job in ran), 6)
-            waited = sum((job.starting_time or 0.0) - job.subtime for job in ran)
-            self.run.mean_waiting_time = round(waited / len(ran), 6)
+    def _energy(self) -> Energy | None:
+        meter = self.simulation.power.meter
+        if meter.empty:
+            return None
+        meter.read(self.simulation.time.now)
+        return Energy(
+            total=self._totals.consumed_joules if self._totals is not None else None,
+            **{use.value: round(meter.joules[use], 6) for use in _UNUSED},
+            **{f"{use.value}_seconds": round(meter.seconds[use], 6) for use in _UNUSED},
+        )

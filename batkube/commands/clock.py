@@ -1,27 +1,25 @@
 """``batkube clock``: control of a simulation that goes on in another process, through its server."""
 
 import base64
-import http.client
-import json
 import os
 import ssl
 import sys
 import tempfile
 import time
-import urllib.error
-import urllib.request
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-import yaml
+import httpx
+
+from batkube.kube.codec.yaml_text import YamlError, first_document
 
 JSON = dict[str, Any]
 
 DEFAULT_SERVER = "http://127.0.0.1:8001"
-"""Where ``batkube serve`` listens unless told otherwise."""
+"""The address at which ``batkube serve`` listens unless told otherwise."""
 RUN_KUBECONFIG = Path("out") / "kubeconfig"
-"""What ``batkube run`` and ``serve`` write unless told otherwise, where they were started."""
+"""The kubeconfig that ``batkube run`` and ``serve`` write unless told otherwise, where they were started."""
 TIMEOUT = 10.0
 """Real seconds for an answer."""
 STEP = "/step"
@@ -40,7 +38,7 @@ class Server:
     url: str
     token: str | None = None
     authority: str | None = None
-    """Who vouches for it, in PEM; None: the authorities that this machine trusts."""
+    """The authority that vouches for the server, in PEM; None: those that this machine trusts."""
     certificate: str | None = None
     """Ours with its key, in PEM."""
 
@@ -59,7 +57,7 @@ class Server:
 
 
 def find_server(url: str | None, kubeconfig: Path | None) -> Server:
-    """The server that is meant: named, or by the kubeconfig named, else of $KUBECONFIG, else here in out/.
+    """Return the server that is meant: named, or by the kubeconfig named, else of $KUBECONFIG, else here in out/.
 
     Raises ClockError.
     """
@@ -74,7 +72,7 @@ def find_server(url: str | None, kubeconfig: Path | None) -> Server:
 
 def _server_of(path: Path) -> Server:
     try:
-        config = yaml.safe_load(path.read_text())
+        config = first_document(path.read_bytes())
         current = config["current-context"]
         context = next(entry["context"] for entry in config["contexts"] if entry["name"] == current)
         cluster = next(entry["cluster"] for entry in config["clusters"] if entry["name"] == context["cluster"])
@@ -88,7 +86,7 @@ def _server_of(path: Path) -> Server:
         )
     except OSError as error:
         raise ClockError(f"{path}: {error.strerror}") from None
-    except (yaml.YAMLError, KeyError, TypeError, StopIteration, ValueError):
+    except (YamlError, KeyError, TypeError, StopIteration, ValueError):
         raise ClockError(f"{path}: is no kubeconfig with a server in its current context") from None
 
 
@@ -96,45 +94,44 @@ def _pem(entry: JSON, name: str) -> str | None:
     return base64.b64decode(entry[name]).decode() if entry.get(name) else None
 
 
-def call(server: Server, method: str, action: str, body: JSON | None = None) -> JSON:
-    """Ask the server's ``/batkube/v1/clock``; the state of the clock then. Raises ClockError."""
-    headers = {"Content-Type": "application/json"}
-    if server.token:
-        headers["Authorization"] = f"Bearer {server.token}"
-    # A proxy for the internet has no part in this.
-    opener = urllib.request.build_opener(
-        urllib.request.ProxyHandler({}), urllib.request.HTTPSHandler(context=server.tls())
+def connected(server: Server) -> httpx.Client:
+    """Return a client of that server alone. Raises ClockError."""
+    return httpx.Client(
+        headers={"Authorization": f"Bearer {server.token}"} if server.token else {},
+        verify=server.tls() if server.url.startswith("https:") else False,
+        timeout=TIMEOUT,
+        trust_env=False,  # a proxy for the internet has no part in this
     )
-    data = None if body is None else json.dumps(body).encode()
+
+
+def call(client: httpx.Client, server: Server, method: str, action: str, body: JSON | None = None) -> JSON:
+    """Ask the server's ``/batkube/v1/clock``; the state of the clock then. Raises ClockError."""
     try:
-        url = f"{server.url}/batkube/v1/clock{action}"
-        request = urllib.request.Request(url, data=data, headers=headers, method=method)
-        with opener.open(request, timeout=TIMEOUT) as answer:
-            state: JSON = json.load(answer)
-            return state
-    except urllib.error.HTTPError as error:
-        raise ClockError(f"{server.url}: {_detail(error)}") from None
-    except (OSError, ValueError, http.client.HTTPException) as error:
-        why = error.reason if isinstance(error, urllib.error.URLError) else error
+        answer = client.request(method, f"{server.url}/batkube/v1/clock{action}", json=body).raise_for_status()
+        state: JSON = answer.json()
+        return state
+    except httpx.HTTPStatusError as error:
+        raise ClockError(f"{server.url}: {_detail(error.response)}") from None
+    except (httpx.HTTPError, httpx.InvalidURL, ValueError) as error:
         raise ClockError(
-            f"no batkube answers at {server.url}: {why} (--server and --kubeconfig name another)"
+            f"no batkube answers at {server.url}: {error} (--server and --kubeconfig name another)"
         ) from None
 
 
-def _detail(error: urllib.error.HTTPError) -> str:
-    if error.code in (401, 403):
-        return f"lets us not in ({error.code}): name the kubeconfig that it wrote with --kubeconfig"
+def _detail(answer: httpx.Response) -> str:
+    if answer.status_code in (401, 403):
+        return f"lets us not in ({answer.status_code}): name the kubeconfig that it wrote with --kubeconfig"
     try:
-        detail = json.loads(error.read())["detail"]
+        detail = answer.json()["detail"]
     except (ValueError, KeyError, TypeError):
         detail = "Not Found"
     if detail == "Not Found":
-        return f"knows no clock ({error.code}): is it a batkube, and not one with --api-only?"
+        return f"knows no clock ({answer.status_code}): is it a batkube, and not one with --api-only?"
     return detail if isinstance(detail, str) else "; ".join(str(one.get("msg", one)) for one in detail)
 
 
 def told(state: JSON) -> str:
-    """The state in a line: ``paused at 60 s, next 75.5 s; pace 60``."""
+    """Return the state in a line: ``paused at 60 s, next 75.5 s; pace 60``."""
     words = state["state"]
     if state["paused"] and words != "paused":
         words += " (paused)"
@@ -153,11 +150,12 @@ def main(
     """Do it and say how it stands then; the exit code."""
     try:
         found = find_server(server, kubeconfig)
-        for _ in range(times):
-            state = call(found, method, action, body)
-            while action == STEP and state["stepping"]:
-                time.sleep(POLL)
-                state = call(found, "GET", "")
+        with connected(found) as client:
+            for _ in range(times):
+                state = call(client, found, method, action, body)
+                while action == STEP and state["stepping"]:
+                    time.sleep(POLL)
+                    state = call(client, found, "GET", "")
     except ClockError as error:
         print(f"batkube: {error}", file=sys.stderr)
         return 1

@@ -13,12 +13,12 @@ from types import FrameType
 from pydantic import BaseModel
 from rich.console import Console
 
-from batkube import compare
 from batkube.clock.process import end_with_parent
-from batkube.display import summary
-from batkube.faults import exit_with
+from batkube.commands import compare
+from batkube.commands.crash_report import exit_with
+from batkube.commands.summary import summary
 from batkube.results.comparison import COMPARED, Difference, Fingerprint, differences
-from batkube.results.manifest import Run, Status
+from batkube.results.run import Run, Status
 from batkube.settings import BAD_INPUT, FAILED, FINISHED, INTERRUPTED, RunSettings
 
 
@@ -35,10 +35,10 @@ class Repetitions(BaseModel):
     """``repeat.json``."""
 
     agree: bool
-    """Whether all runs gave the same bytes."""
+    """True if all runs gave the same bytes."""
     runs: list[Repetition]
     differences: list[Difference]
-    """Where the first run parts from others, one of each kind."""
+    """The places where the first run parts from others, one of each kind."""
 
 
 def main(settings: RunSettings, count: int, *, verbosity: int = 0) -> int:
@@ -53,7 +53,7 @@ def main(settings: RunSettings, count: int, *, verbosity: int = 0) -> int:
     failed = False
     for folder in folders:
         console.print(f"run {len(played) + 1} of {count}, results go to {folder}", markup=False)
-        exit_code = one_by_one.run(settings.model_copy(update={"out": folder}), verbosity)
+        exit_code = one_by_one.run(settings_for(settings, folder), verbosity)
         if exit_code == BAD_INPUT:
             return BAD_INPUT
         failed = failed or exit_code != FINISHED
@@ -66,6 +66,14 @@ def main(settings: RunSettings, count: int, *, verbosity: int = 0) -> int:
     if one_by_one.interrupted:
         return INTERRUPTED
     return FINISHED if agree and not failed else FAILED
+
+
+def settings_for(settings: RunSettings, folder: Path) -> RunSettings:
+    """Return the settings of one of the runs. Each but the first keeps its exchange (--record) in its own folder."""
+    record = settings.record
+    if record is not None and folder != settings.out:
+        record = folder / record.name
+    return settings.model_copy(update={"out": folder, "record": record})
 
 
 def _conclude(out: Path, folders: list[Path], console: Console) -> bool:
@@ -101,7 +109,7 @@ class _OneByOne:
         for name in ("run.json", *COMPARED):  # what an earlier run has left there must not be taken for this one's
             (settings.out / name).unlink(missing_ok=True)
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "batkube.repeat", str(verbosity)],
+            [sys.executable, "-m", "batkube.commands.repeat", str(verbosity)],
             stdin=subprocess.PIPE,
             process_group=0,  # Ctrl-C on a terminal reaches this process alone, which passes it on
         )
@@ -117,8 +125,8 @@ class _OneByOne:
 
 
 def _one() -> int:
-    """One of the runs: its settings come as JSON."""
-    from batkube import run
+    """Play one of the runs: its settings come as JSON."""
+    from batkube.commands import run
 
     end_with_parent(signal.SIGTERM)
     settings = RunSettings.model_validate_json(sys.stdin.buffer.read())

@@ -13,11 +13,11 @@ from rich.text import Text
 
 from batkube.bridge.errors import InputError
 from batkube.results.comparison import COMPARED, Difference, Fingerprint, differences
-from batkube.results.manifest import Run
+from batkube.results.run import Run
 from batkube.settings import BAD_INPUT, FAILED, FINISHED
 
 SHOWN = 3
-"""How many of the folders that part from the first are shown line by line."""
+"""The folders that part from the first and are shown line by line, at most."""
 
 
 def main(folders: Sequence[Path]) -> int:
@@ -51,7 +51,7 @@ def show(
     found: Sequence[Difference],
     console: Console,
 ) -> None:
-    """What was compared, a line each; then where they part."""
+    """Return what was compared, a line each; then where they part."""
     names = ("status", "makespan", "events", "events.jsonl", "jobs.csv")
     table = Table(Column("results", overflow="fold"), *(Column(name, no_wrap=True) for name in names))
     for folder, run, fingerprint in zip(folders, runs, prints, strict=True):

@@ -24,7 +24,7 @@ class Finding:
     name: str
     found: bool
     detail: str
-    """Where and which, or what happens without it."""
+    """Return where a program was found and its version, or what happens without it."""
 
 
 PROGRAMS = (
@@ -50,7 +50,7 @@ def main() -> int:
 
 
 def outcome(means: Iterable[Means]) -> list[tuple[str, str]]:
-    """What follows from the means that work."""
+    """Return what follows from the means that work."""
     works = {one.name for one in means if one.works}
     silence = "taken for granted after --quiet-period real seconds of silence"
     seen = OBSERVED in works
@@ -70,7 +70,7 @@ def outcome(means: Iterable[Means]) -> list[tuple[str, str]]:
 
 
 def programs() -> list[Finding]:
-    """The programs that batkube starts or that are good to have."""
+    """Return the programs that batkube starts or that are good to have."""
     findings = []
     for name, arguments, without in PROGRAMS:
         path = shutil.which(name)
@@ -85,7 +85,7 @@ def programs() -> list[Finding]:
 
 
 def _built(name: str) -> Path | None:
-    """The newest of those that `make tools` has built (the Makefile says where)."""
+    """Return the newest of those that `make tools` has built (the Makefile says where)."""
     cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "batkube"
     folder = Path(os.environ.get("BATKUBE_TOOLS") or cache) / "bin"
     versions = {tuple(map(int, re.findall(r"\d+", path.name))): path for path in folder.glob(f"{name}-*")}

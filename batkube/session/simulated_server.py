@@ -3,12 +3,12 @@
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from batkube.access import api_server
 from batkube.bridge.cluster import ADMISSION_WITHOUT
 from batkube.bridge.simulation import Simulation
 from batkube.bridge.time import SimulatedTime
 from batkube.clock.pace import Pace
 from batkube.kube.server import ApiServer
+from batkube.session.api_server import api_server
 from batkube.settings import RunSettings, ServeSettings
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ def simulated_server(
     pace: Pace,
     current: Callable[[], Simulation | None],
 ) -> ApiServer:
-    """The server, not started. ``current`` is the simulation that goes on. Raises as ``access.api_server`` does."""
+    """Return the server, not started. ``current`` is the simulation that goes on. Raises as ``api_server`` does."""
     server = api_server(
         settings.access,
         settings.api,

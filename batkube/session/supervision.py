@@ -16,7 +16,7 @@ class Interrupted(Exception):
 
 @contextmanager
 def interruptible() -> Iterator[asyncio.Event]:
-    """An event that SIGINT or SIGTERM sets while the context lasts; a second one changes nothing."""
+    """Yield an event that SIGINT or SIGTERM sets while the context lasts; a second one changes nothing."""
     loop = asyncio.get_running_loop()
     asked = asyncio.Event()
     numbers = (signal.SIGINT, signal.SIGTERM)

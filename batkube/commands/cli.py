@@ -1,0 +1,224 @@
+"""The command ``batkube``: what a user types, turned into settings. The work is in the module of the command's name,
+which is loaded when it is asked for.
+
+Exit codes: 0 finished, 1 the run failed, 2 bad usage or input, 130 interrupted.
+"""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from batkube import __version__
+from batkube.commands.crash_report import exit_with
+from batkube.commands.settings_options import with_settings
+from batkube.option import RESULTS, TIME
+from batkube.settings import Determinism, FitSettings, ReplaySettings, RunSettings, ServeSettings
+
+app = typer.Typer(
+    name="batkube",
+    help="Run any Kubernetes scheduler, unmodified, against a cluster that Batsim simulates.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+clock_app = typer.Typer(help="Control a simulation that goes on: its pace, pause, single steps.", no_args_is_help=True)
+app.add_typer(clock_app, name="clock")
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"batkube {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _main(
+    version: Annotated[
+        bool,
+        typer.Option("--version", callback=_version, is_eager=True, metavar="", help="Print the version and exit."),
+    ] = False,
+) -> None:
+    pass
+
+
+@app.command()
+@with_settings
+def run(
+    settings: RunSettings,
+    no_determinism: Annotated[
+        bool,
+        typer.Option("--no-determinism", metavar="", help="The same as --determinism none.", rich_help_panel=TIME),
+    ] = False,
+    repeat: Annotated[
+        int,
+        typer.Option(
+            min=1,
+            metavar="TIMES",
+            help="Run so many times (the others into OUT/2 ...), and say whether all give the same.",
+            rich_help_panel=RESULTS,
+        ),
+    ] = 1,
+    quiet: Annotated[
+        bool,
+        typer.Option("--quiet", "-q", metavar="", help="Say nothing but errors.", rich_help_panel=RESULTS),
+    ] = False,
+    verbose: Annotated[
+        bool,
+        typer.Option("--verbose", "-v", metavar="", help="Say what happens, event by event.", rich_help_panel=RESULTS),
+    ] = False,
+) -> None:
+    """Run a workload: API server, simulator, scheduler under test, results; one command for all."""
+    if quiet and verbose:
+        raise typer.BadParameter("-q and -v exclude each other")
+    if no_determinism:
+        settings = settings.model_copy(update={"determinism": Determinism.NONE})
+    own_policy = ":" in settings.scheduler and settings.scheduler_command is None
+    if own_policy and settings.determinism is not Determinism.NONE:
+        from batkube.schedulers.policies.loading import order_sets
+
+        order_sets()
+    verbosity = int(verbose) - int(quiet)
+    if repeat > 1:
+        from batkube.commands import repeat as repetition
+
+        raise typer.Exit(repetition.main(settings, repeat, verbosity=verbosity))
+    from batkube.commands import run as command
+
+    raise typer.Exit(command.main(settings, verbosity=verbosity))
+
+
+@app.command()
+def compare(
+    folders: Annotated[
+        list[Path], typer.Argument(metavar="OUT OUT...", help="Folders of results; the first is compared with each.")
+    ],
+) -> None:
+    """Say whether runs did the same, byte for byte, and if not, at which event they part."""
+    from batkube.commands import compare as command
+
+    if len(folders) < 2:
+        raise typer.BadParameter("compare needs two folders at least")
+    raise typer.Exit(command.main(folders))
+
+
+@app.command()
+@with_settings
+def serve(settings: ServeSettings) -> None:
+    """Stay up, serve the API, and play cluster for one Batsim simulation after another."""
+    from batkube.commands import serve as command
+
+    raise typer.Exit(command.main(settings))
+
+
+@app.command()
+@with_settings
+def replay(settings: ReplaySettings) -> None:
+    """Play a recorded Batsim to a scheduler: are its decisions the recorded ones? Exit code 0 if so, 1 if not."""
+    from batkube.commands import replay as command
+
+    raise typer.Exit(command.main(settings))
+
+
+@app.command()
+@with_settings
+def fit_startup(settings: FitSettings) -> None:
+    """Make a start-up model (--startup) from recorded pod times, and say how well it fits."""
+    from batkube.commands import fit_startup as command
+
+    raise typer.Exit(command.main(settings))
+
+
+@app.command()
+def kubeconfig(
+    server: Annotated[str, typer.Option(metavar="URL", help="URL of the server.")] = "http://127.0.0.1:8001",
+) -> None:
+    """Print a kubeconfig for a server started with `batkube serve` over plain HTTP."""
+    from batkube.commands import kubeconfig as command
+
+    raise typer.Exit(command.main(server))
+
+
+@app.command()
+def doctor() -> None:
+    """Say what this machine has of what batkube can use, and what happens without it."""
+    from batkube.commands import doctor as command
+
+    raise typer.Exit(command.main())
+
+
+ServerOption = Annotated[
+    str | None,
+    typer.Option(metavar="URL", help="URL of its server; else that of the kubeconfig.", show_default=False),
+]
+KubeconfigOption = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE",
+        help="The kubeconfig it wrote; else $KUBECONFIG, else out/kubeconfig, else the default of `batkube serve`.",
+        show_default=False,
+    ),
+]
+
+
+@clock_app.command("show")
+def clock_show(server: ServerOption = None, kubeconfig: KubeconfigOption = None) -> None:
+    """Say how simulated time goes on."""
+    _control(server, kubeconfig, "GET")
+
+
+@clock_app.command("pause")
+def clock_pause(server: ServerOption = None, kubeconfig: KubeconfigOption = None) -> None:
+    """Stop before the next message of the simulator is told."""
+    _control(server, kubeconfig, "POST", "/pause")
+
+
+@clock_app.command("resume")
+def clock_resume(server: ServerOption = None, kubeconfig: KubeconfigOption = None) -> None:
+    """Go on."""
+    _control(server, kubeconfig, "POST", "/resume")
+
+
+@clock_app.command("step")
+def clock_step(
+    times: Annotated[int, typer.Argument(min=1, help="How many.")] = 1,
+    server: ServerOption = None,
+    kubeconfig: KubeconfigOption = None,
+) -> None:
+    """While paused: let one message of the simulator through, and wait until it has been dealt with."""
+    _control(server, kubeconfig, "POST", "/step", times=times)
+
+
+@clock_app.command("pace")
+def clock_pace(
+    factor: Annotated[str, typer.Argument(help="Simulated seconds a real one; max: as fast as it goes.")],
+    server: ServerOption = None,
+    kubeconfig: KubeconfigOption = None,
+) -> None:
+    """Go on at another pace."""
+    try:
+        wanted = None if factor == "max" else float(factor)
+    except ValueError:
+        wanted = 0.0
+    if wanted is not None and not 0 < wanted < float("inf"):
+        raise typer.BadParameter(f"expected a positive number or max, not {factor!r}", param_hint="FACTOR")
+    _control(server, kubeconfig, "PUT", "/pace", {"factor": wanted})
+
+
+def _control(
+    server: str | None,
+    kubeconfig: Path | None,
+    method: str,
+    action: str = "",
+    body: dict[str, float | None] | None = None,
+    times: int = 1,
+) -> None:
+    from batkube.commands import clock as command
+
+    raise typer.Exit(command.main(server, kubeconfig, method, action, body, times))
+
+
+def main() -> None:
+    """Entry point: an error of the user's is told in a line or two, never as a traceback."""
+    exit_with(app)

@@ -1,0 +1,49 @@
+"""``batkube serve``: the API stays up while one simulation after another uses it."""
+
+import logging
+import sys
+import time
+from collections.abc import Coroutine
+from contextlib import AsyncExitStack
+
+from batkube.batsim.errors import SimulatorError
+from batkube.commands import event_loop
+from batkube.session.access import check_access
+from batkube.session.api_server import api_server, start_api
+from batkube.session.supervision import interruptible
+from batkube.settings import ServeSettings
+
+
+def main(settings: ServeSettings) -> int:
+    """Serve until Ctrl-C or SIGTERM; the exit code."""
+    logging.basicConfig(level=logging.WARNING, format="batkube: %(message)s")
+    try:
+        check_access(settings.access, settings.host)
+        event_loop.run(_api_only(settings) if settings.api_only else _beside_batsim(settings))
+    except (OSError, ValueError, SimulatorError) as error:
+        print(f"batkube: {error}", file=sys.stderr)
+        return 2
+    return 0
+
+
+async def _api_only(settings: ServeSettings) -> None:
+    """Kubernetes objects and the real clock; nobody plays kubelet."""
+    async with AsyncExitStack() as stack:
+        asked = stack.enter_context(interruptible())
+        api = api_server(
+            settings.access,
+            settings.api,
+            now=time.time,
+            seed=settings.seed,
+            node_lifecycle=settings.node_lifecycle,
+        )
+        server, path = await start_api(settings, api, stack)
+        print(f"batkube: the Kubernetes API is at {server.url}\n  export KUBECONFIG={path}", flush=True)
+        await asked.wait()
+
+
+def _beside_batsim(settings: ServeSettings) -> Coroutine[None, None, None]:
+    """Play cluster for whichever Batsim calls."""
+    from batkube.session.serving import serve_beside_batsim  # the API alone starts without all that
+
+    return serve_beside_batsim(settings)

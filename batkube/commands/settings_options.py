@@ -1,0 +1,174 @@
+"""Commands that take settings as one parameter: what those say of their options becomes the command line."""
+
+import inspect
+from collections.abc import Callable, Iterator
+from functools import reduce, wraps
+from operator import or_
+from types import UnionType
+from typing import Annotated, Any, TypeGuard, TypeVar, Union, get_args, get_origin, get_type_hints
+
+import typer
+from pydantic import BaseModel, ValidationError
+from pydantic.fields import FieldInfo
+
+from batkube.batsim.options import Spelling
+from batkube.option import PANELS, Only, Option, Without
+
+Result = TypeVar("Result")
+Model = type[BaseModel]
+
+
+def with_settings(command: Callable[..., Result]) -> Callable[..., Result]:
+    """Return ``command`` with the options of its settings in place of each parameter that is a model.
+
+    What a model does not take is an error of usage: raises typer.BadParameter.
+    """
+    parameters: list[inspect.Parameter] = []
+    models: dict[str, Model] = {}
+    hints = get_type_hints(command, include_extras=True)
+    for parameter in inspect.signature(command).parameters.values():
+        annotation = hints[parameter.name]
+        if _is_model(annotation):
+            models[parameter.name] = annotation
+            parameters += [_parameter(*found) for found in sorted(_options(annotation), key=_place)]
+        else:
+            parameters.append(parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY, annotation=annotation))
+
+    @wraps(command)
+    def expanded(**given: Any) -> Result:
+        for name, model in models.items():
+            values = {field: given.pop(field) for field, _, _ in _options(model)}
+            given[name] = _settings(model, values)
+        return command(**given)
+
+    expanded.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    expanded.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    del expanded.__wrapped__
+    return expanded
+
+
+def _options(model: Model) -> Iterator[tuple[str, FieldInfo, Option]]:
+    """Yield the settings that can be given, those of groups among them: their names differ within a command.
+
+    What is a command's own comes before what it shares with others.
+    """
+    for name in dict.fromkeys(name for kind in model.__mro__ for name in inspect.get_annotations(kind)):
+        if (field := model.model_fields.get(name)) is None:
+            continue
+        if (option := _option(name, field)) is not None:
+            yield name, field, option
+        elif _is_model(field.annotation):
+            taken = _taken(field)
+            yield from (found for found in _options(field.annotation) if taken(found[0]))
+
+
+def _place(found: tuple[str, FieldInfo, Option]) -> int:
+    """Return the place of an option by the headings of the help; those of Batsim are behind ours."""
+    panel = found[2].panel
+    return PANELS.index(panel) if panel in PANELS else len(PANELS)
+
+
+def _taken(group: FieldInfo) -> Callable[[str], bool]:
+    """Return whether a setting of the group can be given."""
+    for what in group.metadata:
+        match what:
+            case Only(settings=names):
+                return lambda name: name in names
+            case Without(settings=names):
+                return lambda name: name not in names
+    return lambda name: True
+
+
+def _option(name: str, field: FieldInfo) -> Option | None:
+    for what in field.metadata:
+        match what:
+            case Option():
+                return what
+            case Spelling():
+                return Option(field.description or "", what.panel, what.metavar or "", names=what.names)
+    return None
+
+
+def _parameter(name: str, field: FieldInfo, option: Option) -> inspect.Parameter:
+    several = get_origin(field.annotation) is tuple
+    kind: Any = str if option.read else _plain(field.annotation)
+    default: Any = field.default
+    if several:
+        kind, default = list[_plain(get_args(field.annotation)[0])], None  # type: ignore[misc]
+    elif option.read:
+        default = str(default)
+    if not option.shows_default:
+        default = None
+    required = option.required or field.is_required()
+    if several and not required:
+        kind |= None
+    how: dict[str, Any] = {
+        "help": option.help,
+        "metavar": option.metavar,
+        "rich_help_panel": option.panel or None,
+        "show_default": not (several or default is None or default is False),
+        "min": option.minimum,
+        "envvar": option.envvar,
+    }
+    info = typer.Argument(**how) if option.argument else typer.Option(*option.names_of(name), **how)
+    return inspect.Parameter(
+        name,
+        inspect.Parameter.KEYWORD_ONLY,
+        default=inspect.Parameter.empty if required else default,
+        annotation=Annotated[kind, info],
+    )
+
+
+def _plain(annotation: Any) -> Any:
+    """Return a type without what pydantic is told of it."""
+    origin = get_origin(annotation)
+    if origin is Annotated:
+        return _plain(get_args(annotation)[0])
+    if origin in (Union, UnionType):
+        return reduce(or_, map(_plain, get_args(annotation)))
+    return annotation
+
+
+def _settings(model: Model, given: dict[str, Any]) -> BaseModel:
+    """Return the settings, made of the values of all options; None: not given."""
+    values: dict[str, Any] = {}
+    for name, field in model.model_fields.items():
+        if (option := _option(name, field)) is not None and name in given:
+            if given[name] is not None:
+                values[name] = _value(name, option, given[name])
+        elif _is_model(field.annotation):
+            taken = _taken(field)
+            names = [found for found, _, _ in _options(field.annotation) if taken(found)]
+            values[name] = _settings(field.annotation, {found: given[found] for found in names})
+    try:
+        return model.model_validate(values)
+    except ValidationError as error:
+        raise typer.BadParameter(_said(model, error)) from None
+
+
+def _value(name: str, option: Option, given: Any) -> Any:
+    if option.commas:
+        return tuple(word for words in given for word in words.split(",") if word)
+    if option.read is None:
+        return given
+    try:
+        return option.read(given)
+    except ValueError as error:
+        raise typer.BadParameter(f"{option.names_of(name)[0]}: {error}") from None
+
+
+def _said(model: Model, error: ValidationError) -> str:
+    """Return what is wrong, by the name of the setting; an option of Batsim's by its own."""
+    first = error.errors()[0]
+    what = first["msg"].removeprefix("Value error, ")
+    if not first["loc"]:
+        return what
+    name = str(first["loc"][0])
+    if spelling := next((what for what in model.model_fields[name].metadata if isinstance(what, Spelling)), None):
+        return f"{spelling.names[0]}: {what}"
+    where = ".".join(str(part) for part in first["loc"])
+    return f"{where}: {what}, not {first['input']!r}"
+
+
+def _is_model(annotation: Any) -> TypeGuard[Model]:
+    return isinstance(annotation, type) and issubclass(annotation, BaseModel)

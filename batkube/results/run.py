@@ -1,0 +1,174 @@
+"""``run.json``: the inputs and settings of a run, its end, and the fingerprint of its events."""
+
+import hashlib
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import BaseModel, Field, computed_field
+
+IN_PROCESS = "in-process"
+"""The clock of a scheduler that is a part of batkube: it needs none."""
+
+Status = Literal["running", "finished", "failed", "interrupted"]
+
+
+class InputFile(BaseModel):
+    """A file that was read, with the hash of its bytes."""
+
+    path: str
+    sha256: str
+
+
+class Jobs(BaseModel):
+    """The number of jobs by their end."""
+
+    submitted: int = 0
+    succeeded: int = 0
+    failed: int = 0
+    """Jobs that ended by themselves with an error."""
+    walltime_reached: int = 0
+    killed: int = 0
+    rejected: int = 0
+    unfinished: int = 0
+
+
+class Rest(BaseModel):
+    """The number of times each means established that the scheduler had nothing left to do."""
+
+    observed: int = 0
+    """Seen: every thread asleep, nothing under way (exact)."""
+    in_process: int = 0
+    """A policy inside batkube has decided to its end (exact)."""
+    metrics: int = 0
+    """Told by kube-scheduler's metrics: nothing to do, and all that concerns it handled."""
+    quiet_period: int = 0
+    """Assumed after a while of silence, for a scheduler that cannot be observed."""
+    not_established: int = 0
+    lost: int = 0
+    """The number of times the scheduler was gone, and another one, or the same, was waited for."""
+    nudges: int = 0
+    """The number of times its clock was moved on because it would not come to rest: that depends on real time."""
+
+
+class DecisionTime(BaseModel):
+    """The time that the scheduler's reactions were taken to last, in simulated seconds."""
+
+    model: str = "zero"
+    """``zero``; a number of seconds for each; ``real:FACTOR``: their real time times the factor; ``pace``: each action
+    of the scheduler was dated when it happened."""
+    reactions: int = 0
+    """The number of reactions that took time."""
+    total: float = 0.0
+    longest: float = 0.0
+
+
+class PaceKept(BaseModel):
+    """The relation of simulated time to real time."""
+
+    factor: float | None = None
+    """Simulated seconds per real second, at the end; None: as fast as possible."""
+    behind: float = 0.0
+    """The most real seconds by which a message was told late."""
+
+
+class Energy(BaseModel):
+    """The energy of the hosts in joules, and their time without work in simulated seconds, over all hosts."""
+
+    total: float | None = None
+    """Batsim's ``consumed_joules``: of all hosts but the master, from the first submission to the last end of a job."""
+    idle: float
+    """The joules while a host was on and no pod was on it. Like the fields that follow, it counts from 0 to the end of
+    the simulation."""
+    off: float
+    switching: float
+    idle_seconds: float
+    off_seconds: float
+    switching_seconds: float
+
+
+class Scheduler(BaseModel):
+    """The scheduler under test."""
+
+    kind: str
+    command: list[str] = []
+    clock: str = "real"
+    """``once`` and ``tree``: the simulated clock; ``real``; ``in-process``: a policy inside batkube, on no clock."""
+    determinism: str = "none"
+    """``strict`` or ``fast``: the scheduler is made to do the same each time."""
+    names: list[str] = []
+    log: str | None = None
+    source: InputFile | None = None
+    """The file of a policy of the user's own."""
+
+
+class Run(BaseModel):
+    """The whole file. It is written at the start (status ``running``) and again at the end."""
+
+    batkube: str
+    status: Status = "running"
+    exit_code: int | None = None
+    reason: str | None = None
+    """The reason why the run did not finish, for a person."""
+    platform: InputFile | None = None
+    workloads: list[InputFile] = []
+    startup: InputFile | None = None
+    """The start-up model; without one pods start and end at once."""
+    objects: list[InputFile] = []
+    """The definitions and other objects that the cluster had from its start."""
+    scheduler: Scheduler
+    simulator: str
+    exact: bool = False
+    """True if the built-in simulator has given Batsim's dates."""
+    compute_sharing: bool | None = None
+    batsim: dict[str, Any] = {}
+    """Batsim's options that were given, whatever the simulator."""
+    batsim_inputs: list[InputFile] = []
+    """The files that they name: external events, workflows, a configuration of the decision process."""
+    seed: int
+    epoch: float
+    """Unix seconds of simulated time 0."""
+    simulated_seconds: float = 0.0
+    makespan: float | None = None
+    """As ``results.metrics`` defines it, and the next one."""
+    mean_waiting_time: float | None = None
+    energy: Energy | None = None
+    """The energy, if it was simulated. That of each job is in ``jobs.csv``: of its hosts, as long as it ran."""
+    jobs: Jobs = Field(default_factory=Jobs)
+    rejected: dict[str, str] = {}
+    """The reason by job id."""
+    unserved: dict[str, list[str]] = {}
+    """Scheduler names that pods ask for and no scheduler has, with their jobs."""
+    rest: Rest = Field(default_factory=Rest)
+    decision_time: DecisionTime = Field(default_factory=DecisionTime)
+    pace: PaceKept = Field(default_factory=PaceKept)
+    not_repeatable: list[str] = []
+    """The reasons why the same run may give other bytes; empty if it gives the same, as far as batkube knows."""
+    warnings: list[str] = []
+    events: int = 0
+    events_sha256: str | None = None
+    jobs_sha256: str | None = None
+    """The hash of ``jobs.csv``."""
+    wall_seconds: float = 0.0
+    settings: dict[str, Any] = {}
+
+    @computed_field  # type: ignore[prop-decorator]
+    @property
+    def repeatable(self) -> bool:
+        """True if the same run gives the same bytes."""
+        return not self.not_repeatable
+
+    @classmethod
+    def read(cls, path: Path) -> "Run":
+        """Read a file written before. Raises OSError, and pydantic's ValidationError."""
+        return cls.model_validate_json(path.read_bytes())
+
+    def write(self, path: Path) -> None:
+        """Write the file in one step, so that a reader never sees half of it."""
+        partial = path.with_name(path.name + ".part")
+        partial.write_text(self.model_dump_json(indent=2) + "\n")
+        partial.replace(path)
+
+
+def input_file(path: Path) -> InputFile:
+    """Return name and hash of an input. Raises OSError."""
+    return InputFile(path=str(path), sha256=hashlib.sha256(path.read_bytes()).hexdigest())

@@ -1,0 +1,210 @@
+"""A run put together: server, simulator, scheduler and session, each closed in the reverse order."""
+
+import shlex
+from contextlib import AsyncExitStack
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from rich.console import Console
+
+from batkube.batsim.farewell import CALLS_WITHIN, Conversation
+from batkube.batsim.process import BatsimProcess
+from batkube.batsim.recorded_batsim import RecordedBatsim
+from batkube.batsim.recording import Recorder
+from batkube.batsim.simulator import Simulator
+from batkube.bridge.clock_rest import RestOnSimulatedClock, scheduler_clock
+from batkube.bridge.decision_time import ZERO
+from batkube.bridge.errors import InputError
+from batkube.bridge.job_files import JobFiles
+from batkube.bridge.policy_rest import PolicyRest
+from batkube.bridge.rest import Rest, RestOnRealClock
+from batkube.bridge.step_settings import RestMeans
+from batkube.bridge.time import SimulatedTime
+from batkube.clock.launch import Mode
+from batkube.clock.oracle import IdleOracle
+from batkube.clock.pace import Pace
+from batkube.clock.simulated import SimulatedClock
+from batkube.kube.server import ApiServer
+from batkube.schedulers.process import SchedulerProcess
+from batkube.schedulers.under_test import Access
+from batkube.session.access import client_tls, write_access
+from batkube.session.display import display
+from batkube.session.inputs import Inputs
+from batkube.session.run_record import run_record
+from batkube.session.scheduler_clock import check_in_process, clock_mode, launcher
+from batkube.session.session import Session
+from batkube.session.simulated_server import simulated_server
+from batkube.session.simulators import afterwards, command_by_hand, control_latency, outages, simulator_for
+from batkube.session.supervision import interruptible, until_dead, until_interrupted
+from batkube.settings import DATED_BY_PACE, Clock, Determinism, RunSettings
+
+if TYPE_CHECKING:
+    from batkube.schedulers.extender_relay import Relay
+
+
+@dataclass(frozen=True)
+class Scheduler:
+    """The scheduler under test as it runs: in a process of its own, inside this one, or somewhere else."""
+
+    command: list[str]
+    """Empty where it was not started here."""
+    mode: Mode
+    rest: Rest
+    process: SchedulerProcess | None
+    relay: "Relay | None"
+    """Asks its extenders."""
+
+
+async def play(
+    settings: RunSettings, inputs: Inputs, *, quiet: bool, recorded: RecordedBatsim | None = None
+) -> Session:
+    """Run a simulation to its end; its session, with what there is to say of it.
+
+    ``recorded``: who simulates, in the place of what settings say. Raises the errors of inputs (``BAD_INPUTS``),
+    SimulatorError and SchedulerError where it cannot begin.
+    """
+    if settings.clock is Clock.PACED:
+        unobserved = settings.step.model_copy(update={"rest": RestMeans.QUIET})
+        settings = settings.model_copy(update={"step": unobserved})
+    settings.out.mkdir(parents=True, exist_ok=True)
+    console = Console(highlight=False, quiet=quiet)
+    async with AsyncExitStack() as stack:
+        asked = stack.enter_context(interruptible())
+        clock = SimulatedTime(settings.epoch)
+        pace = Pace(settings.step.pace, paused=settings.step.paused)
+        sessions: list[Session] = []
+        server = simulated_server(settings, clock, pace, lambda: sessions[0].simulation if sessions else None)
+        await server.start()
+        stack.push_async_callback(server.stop)
+        access = _access(settings, inputs, server)
+        simulator = await _simulator(settings, inputs, recorded, stack, console)
+        scheduler = await _scheduler(settings, inputs, server, clock, access, stack)
+        if not scheduler.command and not inputs.scheduler.policy:
+            console.print(f"waiting for a scheduler:\n  export KUBECONFIG={access.kubeconfig}")
+        session = Session(
+            settings.out,
+            run_record(settings, inputs, scheduler.command, scheduler.mode),
+            server,
+            clock,
+            settings.step,
+            rest=scheduler.rest,
+            scheduler_name=inputs.scheduler.names[0],
+            served=inputs.scheduler.names if scheduler.process or inputs.scheduler.policy else None,
+            platform=inputs.platform,
+            files=JobFiles(inputs.workloads),
+            startup=inputs.startup,
+            pace=pace,
+            control_latency=control_latency(settings, inputs.platform),
+            outages=outages(settings),
+            energy=settings.batsim.energy,
+            power_off_after=settings.power_off_after,
+            seed=settings.seed,
+            afterwards=afterwards(settings, simulator),
+            retries_on_events=inputs.scheduler.retries_on_events() and not inputs.preemption,
+        )
+        if scheduler.relay:
+            scheduler.relay.on_failure = session.extender_failed
+        sessions.append(session)
+        total = sum(len(workload.jobs) for workload in inputs.workloads.values())
+        shown = display(session.simulation, pace, total, quiet=quiet)
+        pace.on_change.append(shown.update)
+        watches = [until_interrupted(asked)]
+        if scheduler.process:
+            watches.append(until_dead(scheduler.process))
+        if isinstance(simulator, BatsimProcess):
+            watches.append(simulator.until_dead())
+        try:
+            await session.play(simulator, *watches, on_step=shown.update, given_up=asked)
+        finally:
+            shown.close()
+    return session
+
+
+def _access(settings: RunSettings, inputs: Inputs, server: ApiServer) -> Access:
+    """Return how the scheduler reaches the server, which listens."""
+    kubeconfig = (settings.out / "kubeconfig").absolute()
+    in_cluster = write_access(settings.access, server, kubeconfig)
+    tls = client_tls(server) if inputs.scheduler.extenders else {}
+    return Access(kubeconfig, server.url, server.port, in_cluster, tls)
+
+
+async def _simulator(
+    settings: RunSettings, inputs: Inputs, recorded: RecordedBatsim | None, stack: AsyncExitStack, console: Console
+) -> Simulator:
+    """Start it, or say how a user is to start it; ``stack`` closes it."""
+    if recorded is not None:
+        stack.push_async_callback(recorded.close)
+        return recorded
+    recorder = Recorder()
+    stack.callback(recorder.end)
+    assert inputs.platform is not None
+    simulator = await simulator_for(settings, inputs.platform, inputs.workloads, recorder)
+    stack.push_async_callback(simulator.close)
+    if isinstance(simulator, Conversation):
+        stack.push_async_callback(_dismiss, simulator, console)
+        by_hand = shlex.join(command_by_hand(settings, simulator.endpoint.address))
+        console.print(f"waiting for Batsim:\n  {by_hand}", soft_wrap=True, markup=False)
+    return simulator
+
+
+async def _dismiss(batsim: Conversation, console: Console) -> None:
+    """Let a Batsim that was started by hand not wait for us for ever, and say how it ended."""
+    if done := await batsim.dismiss(callers_within=CALLS_WITHIN):
+        console.print(done.value, markup=False)
+
+
+async def _scheduler(
+    settings: RunSettings,
+    inputs: Inputs,
+    server: ApiServer,
+    clock: SimulatedTime,
+    access: Access,
+    stack: AsyncExitStack,
+) -> Scheduler:
+    """Start the scheduler on its clock, where it is to be started here; ``stack`` ends it."""
+    chosen, log = inputs.scheduler, settings.out / "scheduler.log"
+    relay = None
+    if chosen.extenders:
+        from batkube.schedulers.extender_relay import Relay  # it takes a while to load
+
+        relay = Relay(chosen.extenders)
+        stack.push_async_callback(relay.close)
+        server.routes.append(relay.router)
+    deterministic = settings.determinism is not Determinism.NONE
+    command = chosen.command(access, settings.out, exact_times=inputs.preemption and deterministic)
+    mode = clock_mode(settings, command)
+    if chosen.policy:
+        check_in_process(settings)
+    if mode == "real" and settings.step.pace and settings.step.decision_time != ZERO:
+        raise InputError(DATED_BY_PACE)
+    oracle = simulated = process = None
+    if mode != "real":
+        oracle, simulated = _simulated_clock(settings, server, stack)
+    if command:
+        seed = settings.seed if deterministic else None
+        process = await chosen.start(command, access, log, launcher(simulated, mode, seed), seed=seed)
+        stack.push_async_callback(process.stop)
+    rest: Rest
+    if chosen.policy:
+        rest = PolicyRest(server, clock, chosen.policy, names=chosen.names, seed=settings.seed, log=log)
+    elif oracle and simulated and process:
+        oracle.add(process.pid)
+        rest = RestOnSimulatedClock(server, settings.step, simulated)
+    else:
+        rest = RestOnRealClock(server, settings.step, process.pid if process else None, chosen.names)
+    return Scheduler(command, mode, rest, process, relay)
+
+
+def _simulated_clock(
+    settings: RunSettings, server: ApiServer, stack: AsyncExitStack
+) -> tuple[IdleOracle, SimulatedClock]:
+    """Return the clock for the scheduler, and the oracle that sees it at rest; the server takes turns by it."""
+    oracle = IdleOracle(server)
+    stack.callback(oracle.close)
+    if settings.determinism is not Determinism.NONE:
+        server.turns.place_of = oracle.place_of
+        server.turns.draw_by(settings.seed)
+        server.turns.at_once = settings.determinism is Determinism.FAST
+    simulated = scheduler_clock(settings.epoch, oracle)
+    stack.callback(simulated.close)
+    return oracle, simulated

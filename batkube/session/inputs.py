@@ -1,0 +1,76 @@
+"""The inputs of a run: its scheduler, platform, workloads and start-up model, checked before anything starts."""
+
+from dataclasses import dataclass
+
+from batkube.batsim.platform import Platform, PlatformError, read_platform
+from batkube.batsim.workload import Workload, WorkloadError, read_workload
+from batkube.bridge.errors import InputError
+from batkube.bridge.jobs import PodRequirements
+from batkube.bridge.startup import Startup
+from batkube.bridge.time import SimulatedTime
+from batkube.kube.admission.plugins import AdmissionError
+from batkube.kube.schema.gates import GateError
+from batkube.kube.schema.runtime_config import RuntimeConfigError
+from batkube.schedulers.extenders import ExtenderError
+from batkube.schedulers.kube_scheduler import ConfigError
+from batkube.schedulers.under_test import SchedulerChoiceError, SchedulerUnderTest, choose
+from batkube.session.manifests import ManifestError
+from batkube.session.simulators import check_simulator
+from batkube.settings import RunSettings
+from batkube.startup.errors import StartupError
+from batkube.startup.model import read_startup
+
+BAD_INPUTS = (
+    InputError,
+    WorkloadError,
+    PlatformError,
+    ConfigError,
+    ExtenderError,
+    SchedulerChoiceError,
+    AdmissionError,
+    GateError,
+    RuntimeConfigError,
+    ManifestError,
+    OSError,
+)
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """All that a run reads, checked."""
+
+    platform: Platform | None
+    """None where a recorded Batsim is played without."""
+    workloads: dict[str, Workload]
+    scheduler: SchedulerUnderTest
+    startup: Startup | None
+    preemption: bool
+    """Return whether pods have priorities, so that one may take another's place."""
+
+
+def read_inputs(settings: RunSettings) -> Inputs:
+    """Read and check everything before anything starts. Raises the errors of each kind of input."""
+    scheduler = choose(
+        settings.scheduler,
+        name=settings.scheduler_name,
+        command=settings.scheduler_command,
+        binary=settings.scheduler_binary,
+        config=settings.scheduler_config,
+    )
+    check_simulator(settings)
+    platform = read_platform(settings.platform) if settings.platform else None
+    time = SimulatedTime(settings.epoch)
+    workloads = {}
+    preemption = False
+    for index, path in enumerate(settings.workloads):
+        workload = read_workload(path, f"w{index}")
+        for job in workload.jobs.values():
+            time.check(job.subtime, f"{path}: job {job.id}: subtime")
+            requirements = PodRequirements.read(f"{path}: job {job.id}", job.raw, workload.profiles[job.profile].raw)
+            preemption = preemption or requirements.prioritized
+        workloads[workload.name] = workload
+    try:
+        startup = Startup(read_startup(settings.startup), settings.seed) if settings.startup else None
+    except StartupError as error:
+        raise InputError(str(error)) from None
+    return Inputs(platform, workloads, scheduler, startup, preemption)

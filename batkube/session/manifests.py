@@ -1,0 +1,125 @@
+"""The objects that a server has from its start: CustomResourceDefinitions and others.
+
+They are in files of YAML or JSON with several documents each.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from batkube.kube.codec.yaml_text import YamlError, documents
+from batkube.kube.custom import old_definitions
+from batkube.kube.in_process.given import NotTaken
+from batkube.kube.server import ApiServer
+from batkube.session.kustomization import KustomizationError, kustomization_of, resources_of
+from batkube.settings import ApiSettings
+
+JSON = dict[str, Any]
+
+KIND, API_VERSION = "CustomResourceDefinition", "apiextensions.k8s.io/v1"
+_SUFFIXES = (".yaml", ".yml", ".json")
+
+
+class ManifestError(ValueError):
+    """A file cannot be used. The text names the file and the line."""
+
+
+class Manifest(NamedTuple):
+    """An object, and the file and the line at which its document begins."""
+
+    where: str
+    obj: JSON
+
+
+def define_all(server: ApiServer, paths: Iterable[Path]) -> list[str]:
+    """Load the definitions of files, and of the files in folders. Return what to warn of. Raises ManifestError."""
+    warnings: list[str] = []
+    manifests = list(_manifests(paths, warnings))
+    for where, given in manifests:
+        kind, version = given.get("kind"), given.get("apiVersion")
+        if not kind:
+            raise ManifestError(f"{where}: expected a {KIND}, found no object with a kind")
+        if kind != KIND or version not in (API_VERSION, old_definitions.API_VERSION):
+            raise ManifestError(f"{where}: expected a {KIND} of {API_VERSION}, not a {kind} of {version}")
+    return warnings + _provide(server, manifests, named=False)
+
+
+def create_all(server: ApiServer, paths: Iterable[Path]) -> list[str]:
+    """Create the objects of files, and of the files in folders, in whatever order it can be done. Return what to warn
+    of. Raises ManifestError.
+    """
+    warnings: list[str] = []
+    manifests = list(_manifests(paths, warnings))
+    for where, given in manifests:
+        if not isinstance(given.get("kind"), str) or not isinstance(given.get("apiVersion"), str):
+            raise ManifestError(f"{where}: expected an object with a kind and an apiVersion")
+    return warnings + _provide(server, manifests, named=True)
+
+
+def _provide(server: ApiServer, manifests: Sequence[Manifest], *, named: bool) -> list[str]:
+    try:
+        told = server.provide([manifest.obj for manifest in manifests])
+    except NotTaken as refused:
+        where, given = manifests[refused.index]
+        kind = f"{given['kind']}: " if named else ""
+        raise ManifestError(f"{where}: {kind}{refused}") from None
+    return [f"{manifests[index].where}: {text}" for index, text in told]
+
+
+def given_files(api: ApiSettings) -> list[Path]:
+    """Return the files with definitions and other objects. Raises ManifestError."""
+    return [file for path in (*api.definitions, *api.objects) for file in files_of(path)]
+
+
+def files_of(path: Path) -> Sequence[Path]:
+    """Return the file itself, or those in a folder: what its kustomization lists, else all in order of their names.
+
+    Raises ManifestError for a folder without any.
+    """
+    if (kustomization := kustomization_of(path)) is not None:
+        try:
+            return (kustomization, *resources_of(kustomization))
+        except KustomizationError as error:
+            raise ManifestError(str(error)) from None
+    if not path.is_dir():
+        return (path,)
+    files = sorted(file for file in path.iterdir() if file.suffix in _SUFFIXES)
+    if not files:
+        raise ManifestError(f"{path}: no {', '.join(_SUFFIXES)} in that folder")
+    return files
+
+
+def _manifests(paths: Iterable[Path], warnings: list[str]) -> Iterator[Manifest]:
+    """Each object, those of lists one by one."""
+    for file in (file for path in paths for file in files_of(path) if file != kustomization_of(path)):
+        try:
+            data = file.read_bytes()
+        except OSError as error:
+            raise ManifestError(f"{file}: {error.strerror}") from None
+        twice: list[str] = []
+        try:
+            for line, document in documents(data, twice):
+                if document is None:
+                    continue
+                for member in _members(document):
+                    yield Manifest(f"{file}, line {line}", member if isinstance(member, dict) else {})
+        except YamlError as error:
+            raise ManifestError(f"{file}, line {error.line}: no YAML: {error.why}") from None
+        warnings += [f"{file}, {each}" for each in twice]
+
+
+def _members(document: Any) -> Iterator[Any]:
+    """Yield the items of a list: a List (`kubectl get -o yaml`), or one of a kind, whose items need not say theirs."""
+    if not isinstance(document, dict):
+        yield document
+        return
+    kind, version, items = document.get("kind"), document.get("apiVersion"), document.get("items")
+    if not isinstance(kind, str) or not kind.endswith("List") or not isinstance(items, list | None):
+        yield document
+        return
+    if items is None and kind not in ("List", f"{KIND}List"):
+        yield document
+        return
+    named = {} if kind == "List" else {"apiVersion": version, "kind": kind.removesuffix("List")}
+    for item in items or ():
+        yield from _members({**named, **item} if isinstance(item, dict) else item)

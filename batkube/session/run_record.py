@@ -1,0 +1,78 @@
+"""The content of ``run.json`` from the start: what is run, with what, and why another run may differ."""
+
+from batkube import __version__
+from batkube.bridge.step_settings import RestMeans
+from batkube.clock.launch import Mode
+from batkube.results.run import IN_PROCESS, DecisionTime, Run, Scheduler, input_file
+from batkube.schedulers.policies.loading import ordered_sets
+from batkube.session.inputs import Inputs
+from batkube.session.manifests import given_files
+from batkube.settings import Clock, Determinism, RunSettings, ServeSettings
+
+
+def run_record(settings: RunSettings, inputs: Inputs, command: list[str], mode: Mode) -> Run:
+    """That of ``batkube run``. Raises OSError, and ManifestError."""
+    return Run(
+        batkube=__version__,
+        platform=input_file(settings.platform) if settings.platform else None,
+        workloads=[input_file(path) for path in settings.workloads],
+        startup=input_file(settings.startup) if settings.startup else None,
+        objects=[input_file(file) for file in given_files(settings.api)],
+        scheduler=Scheduler(
+            kind=inputs.scheduler.kind,
+            command=command,
+            clock=IN_PROCESS if inputs.scheduler.policy else mode,
+            determinism=(settings.determinism if command or inputs.scheduler.policy else Determinism.NONE).value,
+            names=list(inputs.scheduler.names),
+            log="scheduler.log" if command else None,
+            source=input_file(source) if (source := inputs.scheduler.source) else None,
+        ),
+        decision_time=DecisionTime(model=str(settings.step.decision_time)),
+        not_repeatable=_not_repeatable(mode, settings, inputs),
+        simulator=settings.simulator,
+        exact=settings.exact,
+        compute_sharing=settings.batsim.compute_sharing,
+        batsim=settings.batsim.model_dump(mode="json", exclude_defaults=True),
+        batsim_inputs=[input_file(path) for path in settings.batsim.input_files],
+        seed=settings.seed,
+        epoch=settings.epoch,
+        settings=settings.step.model_dump(mode="json"),
+    )
+
+
+def served_run_record(settings: ServeSettings) -> Run:
+    """That of a simulation of ``batkube serve``. Raises OSError, and ManifestError."""
+    return Run(
+        batkube=__version__,
+        scheduler=Scheduler(kind="none", names=[settings.scheduler_name]),
+        simulator=settings.batsim,
+        startup=input_file(settings.startup) if settings.startup else None,
+        objects=[input_file(file) for file in given_files(settings.api)],
+        seed=settings.seed,
+        epoch=settings.epoch,
+        not_repeatable=["the scheduler lives on the real clock"],
+        settings=settings.step.model_dump(mode="json"),
+    )
+
+
+def _not_repeatable(mode: Mode, settings: RunSettings, inputs: Inputs) -> list[str]:
+    """Return why runs in this mode may differ; in others they gave the same bytes when it was tried (docs/time.md)."""
+    why = "; `batkube doctor` says why" if settings.clock is Clock.AUTO and settings.step.rest is RestMeans.AUTO else ""
+    scheduler = inputs.scheduler
+    apart = scheduler.policy is None
+    reasons = [
+        (
+            apart and mode == "real",
+            f"the scheduler lives on the real clock{why if scheduler.kind != 'none' else ''}",
+        ),
+        (
+            apart and settings.determinism is Determinism.NONE,
+            "nothing makes the scheduler do the same each time (--no-determinism)",
+        ),
+        (
+            scheduler.source is not None and not ordered_sets(),
+            "Python's sets have another order in each process (PYTHONHASHSEED is not set)",
+        ),
+        (settings.step.decision_time.model == "real", "decisions take real time"),
+    ]
+    return [reason for holds, reason in reasons if holds]

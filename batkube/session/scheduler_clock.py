@@ -1,0 +1,69 @@
+"""The clock of the scheduler under test: on which one it lives, and how programs are started on it."""
+
+import logging
+from collections.abc import Mapping, Sequence
+from typing import IO
+
+from batkube.bridge.errors import InputError
+from batkube.bridge.step_settings import RestMeans
+from batkube.clock.launch import Mode, launch
+from batkube.clock.launch import choose as choose_mode
+from batkube.clock.probe import means_for
+from batkube.clock.simulated import SimulatedClock
+from batkube.schedulers.process import Launch, Process
+from batkube.settings import Clock, RunSettings
+
+log = logging.getLogger(__name__)
+
+MODES: dict[Clock, Mode] = {
+    Clock.AUTO: "auto",
+    Clock.ONCE: "once",
+    Clock.TREE: "tree",
+    Clock.REAL: "real",
+    Clock.PACED: "real",
+}
+
+
+def clock_mode(settings: RunSettings, command: Sequence[str]) -> Mode:
+    """On which clock the scheduler shall live. Raises InputError where it cannot live on the one that was asked for."""
+    clock, rest = settings.clock, settings.step.rest
+    if rest is not RestMeans.AUTO:
+        if clock in (Clock.ONCE, Clock.TREE):
+            raise InputError(
+                f"--rest {rest.value} leaves the scheduler on the real clock: not with --clock {clock.value}"
+            )
+        return "real"
+    if not command or MODES[clock] == "real":
+        return "real"
+    mode = choose_mode(command[0], MODES[clock])
+    means = means_for("tree" if mode == "real" else mode)
+    if mode != "real" and means.works:
+        return mode
+    if clock is not Clock.AUTO:
+        raise InputError(f"--clock {clock.value}: {means.reason}")
+    log.warning("the scheduler keeps the real clock: %s", means.reason)
+    return "real"
+
+
+def check_in_process(settings: RunSettings) -> None:
+    """Refuse what means nothing to a policy that decides inside this process. Raises InputError."""
+    step = settings.step
+    for given, option in (
+        (settings.clock is not Clock.AUTO, f"--clock {settings.clock.value}"),
+        (step.rest is not RestMeans.AUTO, f"--rest {step.rest.value}"),
+        (step.scheduler_metrics is not None, "--scheduler-metrics"),
+    ):
+        if given:
+            raise InputError(
+                f"{option} is for a scheduler that is a process; {settings.scheduler} runs inside batkube. "
+                "As a process: --scheduler-cmd 'python -m batkube.schedulers.fifo'"
+            )
+
+
+def launcher(clock: SimulatedClock | None, mode: Mode, seed: int | None) -> Launch:
+    """Starts programs on ``clock``; ``seed`` as for ``launch``."""
+
+    async def start(command: Sequence[str], env: Mapping[str, str], output: IO[bytes]) -> Process:
+        return await launch(command, env=env, stdout=output, clock=clock, mode=mode, seed=seed)
+
+    return start

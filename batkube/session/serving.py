@@ -1,0 +1,145 @@
+"""One simulation after another on one server: those of the Batsims that call."""
+
+import asyncio
+import sys
+import time
+from contextlib import AsyncExitStack
+from itertools import count
+from pathlib import Path
+
+from batkube.batsim.afterwards import Afterwards
+from batkube.batsim.control_latency import largest_control_latency
+from batkube.batsim.endpoint import Endpoint
+from batkube.batsim.errors import ProtocolError, SimulatorDied
+from batkube.batsim.farewell import Conversation
+from batkube.batsim.messages import Message, SimulationBegins
+from batkube.batsim.platform import read_platform
+from batkube.batsim.recording import Recorder
+from batkube.batsim.result_files import ResultFiles
+from batkube.batsim.routing import Router
+from batkube.bridge.decisions import UNKNOWN_CONTROL_LATENCY
+from batkube.bridge.rest import RestOnRealClock
+from batkube.bridge.startup import Startup
+from batkube.bridge.time import SimulatedTime
+from batkube.clock.pace import Pace
+from batkube.kube.server import ApiServer
+from batkube.session.api_server import start_api
+from batkube.session.run_record import served_run_record
+from batkube.session.session import Session
+from batkube.session.simulated_server import simulated_server
+from batkube.session.supervision import Interrupted, interruptible, supervised, until_interrupted
+from batkube.settings import ServeSettings
+from batkube.startup.model import read_startup
+
+
+async def serve_beside_batsim(settings: ServeSettings) -> None:
+    """Play cluster for whichever Batsim calls."""
+    clock = SimulatedTime(settings.epoch)
+    pace = Pace(settings.step.pace, paused=settings.step.paused)
+    current: list[Session] = []
+    async with AsyncExitStack() as stack:
+        asked = stack.enter_context(interruptible())
+        endpoint = Endpoint(settings.batsim)
+        batsim = Conversation(endpoint)
+        stack.push_async_callback(batsim.close)
+        stack.push_async_callback(_dismiss, batsim)
+        api = simulated_server(settings, clock, pace, lambda: current[-1].simulation if current else None)
+        server, path = await start_api(settings, api, stack)
+        print(
+            f"batkube: the Kubernetes API is at {server.url}, results go to {settings.out}\n"
+            f"  scheduler:  export KUBECONFIG={path}\n"
+            f"  Batsim:     batsim -p PLATFORM -w WORKLOAD -s {endpoint.address}",
+            flush=True,
+        )
+        try:
+            await _simulations(settings, server, batsim, clock, pace, current, asked)
+        except Interrupted:
+            return
+
+
+async def _simulations(
+    settings: ServeSettings,
+    server: ApiServer,
+    batsim: Conversation,
+    clock: SimulatedTime,
+    pace: Pace,
+    current: list[Session],
+    asked: asyncio.Event,
+) -> None:
+    """Play simulations one after another, each with a fresh cluster and a folder of its own."""
+    platform = read_platform(settings.platform) if settings.platform else None
+    latency = UNKNOWN_CONTROL_LATENCY
+    if platform:
+        latency = largest_control_latency(Router(platform), platform.resources())
+    startup = Startup(read_startup(settings.startup), settings.seed) if settings.startup else None
+    recorder = Recorder()
+    if settings.record is not None:
+        batsim.endpoint.on_exchange = recorder.note
+    while True:
+        try:
+            message = await _next_message(batsim, asked)
+        except SimulatorDied:
+            continue
+        except ProtocolError as error:
+            print(f"batkube: {error}", file=sys.stderr, flush=True)
+            await _dismiss(batsim)
+            continue
+        if not any(isinstance(event, SimulationBegins) for event in message.events):
+            print("batkube: Batsim began a simulation without SIMULATION_BEGINS", file=sys.stderr, flush=True)
+            await _dismiss(batsim)
+            continue
+        if current:
+            server.reset()
+            clock.restart()
+        out = _next_folder(settings.out)
+        session = Session(
+            out,
+            served_run_record(settings),
+            server,
+            clock,
+            settings.step,
+            rest=RestOnRealClock(server, settings.step, None, (settings.scheduler_name,)),
+            scheduler_name=settings.scheduler_name,
+            served=None,
+            platform=platform,
+            startup=startup,
+            pace=pace,
+            control_latency=latency,
+            energy=settings.energy,
+            power_off_after=settings.power_off_after,
+            afterwards=Afterwards(ResultFiles(settings.batsim_out, since=time.time())) if settings.batsim_out else None,
+        )
+        current[:] = [session]
+        if settings.record is not None:
+            recorder.begin(out / settings.record)
+        print(f"batkube: a simulation begins; results go to {out}", flush=True)
+        exit_code = await session.play(batsim, until_interrupted(asked), first=message, given_up=asked)
+        run = session.run
+        print(f"batkube: {run.status}: {run.jobs.submitted} jobs, {run.simulated_seconds:.3f} s", flush=True)
+        if exit_code:
+            print(f"batkube: {run.reason}", file=sys.stderr, flush=True)
+            await _dismiss(batsim)
+        recorder.end()
+        if asked.is_set():
+            return
+
+
+async def _next_message(batsim: Conversation, asked: asyncio.Event) -> Message:
+    """Tell what a Batsim that calls says first. Raises Interrupted."""
+    messages: list[Message] = []
+
+    async def receive() -> None:
+        messages.append(await batsim.receive())
+
+    await supervised(receive(), until_interrupted(asked))
+    return messages[0]
+
+
+async def _dismiss(batsim: Conversation) -> None:
+    """Let Batsim not wait for us for ever, and say how it ended."""
+    if done := await batsim.dismiss():
+        print(f"batkube: {done.value}", file=sys.stderr, flush=True)
+
+
+def _next_folder(out: Path) -> Path:
+    return next(path for number in count(1) if not (path := out / f"simulation-{number}").exists())

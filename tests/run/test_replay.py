@@ -1,0 +1,66 @@
+"""``--record``, and ``batkube replay``: a recorded Batsim speaks to the bridge again."""
+
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.batsim.real import REAL, needs_batsim
+from tests.run.conftest import Batkube, environment
+from tests.run.test_serve import Serve, serve, stranger
+from tests.run.test_simulators import PLATFORM, WORKLOAD
+
+__all__ = ["serve"]
+
+
+def replay(*arguments: object) -> tuple[int, str, str]:
+    words = [sys.executable, "-m", "batkube", "replay", *map(str, arguments)]
+    done = subprocess.run(words, capture_output=True, text=True, timeout=120, env=environment())
+    return done.returncode, done.stdout, done.stderr
+
+
+@pytest.mark.parametrize("simulator", ["embedded", pytest.param("batsim", marks=needs_batsim)])
+def test_a_run_is_replayed(batkube: Batkube, tmp_path: Path, simulator: str) -> None:
+    kept = tmp_path / "exchange.jsonl.gz"
+    arguments = ["-p", PLATFORM, "-w", WORKLOAD, "--simulator", simulator, "--record", kept]
+    done = batkube(*arguments, *(["--batsim-binary", REAL] if simulator == "batsim" else []))
+    assert done.exit_code == 0, done.stderr
+    code, said, errors = replay(kept, "-p", PLATFORM, "-w", WORKLOAD, "-o", tmp_path / "again")
+    assert (code, errors) == (0, "")
+    assert said.startswith("the same: ")
+    assert (tmp_path / "again" / "events.jsonl").read_bytes() == (done.out / "events.jsonl").read_bytes()
+
+
+def test_another_policy_is_another_conversation(batkube: Batkube, tmp_path: Path) -> None:
+    kept = tmp_path / "exchange.jsonl"
+    assert batkube("-p", PLATFORM, "-w", WORKLOAD, "--record", kept).exit_code == 0
+    lines = kept.read_text().splitlines()
+    changed = next(index for index, line in enumerate(lines) if "EXECUTE_JOB" in line)
+    kept.write_text("\n".join([*lines[:changed], '{"dir":"edc->batsim","msg":{"now":0.0,"events":[]}}', ""]))
+    code, said, errors = replay(kept, "-p", PLATFORM)
+    assert (code, errors) == (1, "")
+    assert "different after 1 answers: line 3: at 0.000000 Batsim said JOB_SUBMITTED of w0!burst-" in said
+    assert "decision 1 recorded: nothing" in said
+    assert "decision 1 now:      0.0 EXECUTE_JOB" in said
+
+
+def test_a_broken_recording_is_bad_input(tmp_path: Path) -> None:
+    path = tmp_path / "exchange"
+    path.write_text("nonsense\n")
+    code, said, errors = replay(path)
+    assert (code, said) == (2, "")
+    assert f"{path}: line 1: " in errors
+    assert replay(tmp_path / "none")[0] == 2
+
+
+def test_each_served_simulation_is_kept(serve: Callable[..., Serve], tmp_path: Path) -> None:
+    server = serve("--record", "exchange.jsonl")
+    command = [sys.executable, "-m", "batkube.schedulers.fifo", "--kubeconfig", str(server.out / "kubeconfig")]
+    with stranger(command):
+        assert server.simulate(tmp_path / "batsim") == 0
+        server.finished(1)
+    lines = (server.out / "simulation-1" / "exchange.jsonl").read_text().splitlines()
+    assert "SIMULATION_BEGINS" in lines[0]
+    assert "SIMULATION_ENDS" in lines[-2]
