@@ -22,9 +22,9 @@ from processes import StartError, settle
 from servers import SERVERS, Server, started
 from throughput import PATIENCE, PODS, node, pod
 
-from batkube.kube import protobuf
-from batkube.kube.protobuf.decode import decode_type
-from batkube.kube.protobuf.values import read_fields
+from batkube.kube.codec import protobuf
+from batkube.kube.codec.protobuf.decode import decode_type
+from batkube.kube.codec.protobuf.values import read_fields
 
 GO = f"{PROTOBUF_TYPE},{JSON_TYPE}"  # what Go clients accept
 MERGE_PATCH = "application/strategic-merge-patch+json"

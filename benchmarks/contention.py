@@ -1,10 +1,11 @@
 """A workload under contention: more work comes than the nodes can do, so pods wait, fail and are tried again."""
 
-import json
 import random
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from inputs import write_platform, write_workload
 
 HOUR = 3600.0
 BURST = 15
@@ -27,16 +28,8 @@ class Contention:
 
     def write(self, folder: Path) -> tuple[Path, Path]:
         """Platform and workload files, in ``folder``."""
-        platform, workload = folder / "platform.xml", folder / "workload.json"
-        hosts = [
-            f'<host id="node-{number}" speed="1Gf" core="4"><prop id="memory" value="16Gi"/></host>'
-            for number in range(self.nodes)
-        ]
-        master = '<host id="master_host" speed="1Gf"><prop id="role" value="master"/></host>'
-        zone = "\n".join(['<zone id="site" routing="Full">', *hosts, master, "</zone>"])
-        platform.write_text(f'<?xml version="1.0"?>\n<platform version="4.1">\n{zone}\n</platform>\n')
-        workload.write_text(json.dumps(self.workload(), indent=1))
-        return platform, workload
+        platform = write_platform(folder, self.nodes, cores=4, memory="16Gi")
+        return platform, write_workload(folder, self.workload())
 
     def workload(self) -> dict[str, Any]:
         """What the workload file says."""

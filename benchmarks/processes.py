@@ -44,15 +44,15 @@ class Program:
 
     def processor_seconds(self) -> float:
         """User and system time so far, of the program and its descendants."""
-        return sum(_stat_seconds(pid) for pid in _family(self.pid))
+        return sum(processor_seconds(pid) for pid in family(self.pid))
 
     def peak_bytes(self) -> int:
         """The most memory that was resident, of the program and its descendants (sum of their peaks)."""
-        return sum(_memory(pid, "VmHWM") for pid in _family(self.pid))
+        return sum(_memory(pid, "VmHWM") for pid in family(self.pid))
 
     def resident_bytes(self) -> int:
         """The memory that is resident now, of the program and its descendants."""
-        return sum(_memory(pid, "VmRSS") for pid in _family(self.pid))
+        return sum(_memory(pid, "VmRSS") for pid in family(self.pid))
 
     def stop(self) -> None:
         """Ask it to end; after ten seconds end it."""
@@ -96,18 +96,20 @@ def settle(programs: Sequence[Program], *, below: float = 0.1, timeout: float = 
             return
 
 
-def _family(pid: int) -> list[int]:
-    family = [pid]
-    for member in family:
+def family(pid: int) -> list[int]:
+    """The process and its descendants."""
+    members = [pid]
+    for member in members:
         for children in Path(f"/proc/{member}/task").glob("*/children"):
             try:
-                family += map(int, children.read_text().split())
+                members += map(int, children.read_text().split())
             except OSError:
                 continue
-    return family
+    return members
 
 
-def _stat_seconds(pid: int) -> float:
+def processor_seconds(pid: int) -> float:
+    """User and system time of one process so far; 0 when it is gone."""
     try:
         fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     except OSError:

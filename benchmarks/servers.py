@@ -62,7 +62,7 @@ def started(name: str, folder: Path) -> Iterator[Server]:
 
 def _batkube(stack: ExitStack, folder: Path) -> Server:
     port, kubeconfig = _free_ports(1)[0], folder / "kubeconfig"
-    command = [sys.executable, "-m", "batkube", "serve", "--api-only"]
+    command = [sys.executable, "-m", "batkube", "serve", "--api-only", "--no-node-lifecycle"]
     command += ["--port", str(port), "--kubeconfig", str(kubeconfig)]
     begun = time.monotonic()
     program = stack.enter_context(Program(command, folder / "batkube.log"))
