@@ -1,13 +1,35 @@
-"""What all tests share: where the real programs are that `make tools` builds."""
+"""The parts that all tests share: programs that `make tools` builds, the mark of quick tests, a line on skips."""
 
 import os
 import socket
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import pytest
 
 BuiltTool = Callable[[str], Path]
+
+QUICK = ("batsim", "bridge", "kube", "results", "schedulers", "simulator", "startup", "commands", "session")
+"""The folders of tests that start no program, as a rule."""
+
+
+def pytest_collection_modifyitems(items: Iterable[pytest.Item]) -> None:
+    """Mark what is quick: `make test TESTS=quick` is for the daily loop."""
+    folder = Path(__file__).parent
+    for item in items:
+        slow = item.get_closest_marker("slow") or "built_tool" in getattr(item, "fixturenames", ())
+        if item.path.relative_to(folder).parts[0] in QUICK and not slow:
+            item.add_marker(pytest.mark.quick)
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Say in a line what was skipped, and why."""
+    skipped = terminalreporter.stats.get("skipped", [])
+    reasons = Counter(report.longrepr[2].removeprefix("Skipped: ") for report in skipped)
+    if reasons:
+        told = "; ".join(f"{count} as {reason}" for reason, count in reasons.most_common())
+        terminalreporter.write_line(f"skipped {reasons.total()} tests: {told}")
 
 
 def tools_folder() -> Path:
@@ -26,10 +48,9 @@ def built_tool() -> BuiltTool:
     def find(name: str) -> Path:
         path = tools_folder() / name
         if not path.exists():
-            reason = f"{name} is not built: `make tools` does it where Go is installed"
             if os.environ.get("BATKUBE_CI"):
-                pytest.fail(reason)
-            pytest.skip(reason)
+                pytest.fail(f"{name} is not built")
+            pytest.skip("kube-scheduler, kubectl and the like are not built (`make tools` needs Go)")
         return path
 
     return find

@@ -12,8 +12,8 @@ import typer.main
 import yaml
 from pydantic import BaseModel, ConfigDict
 
-from batkube.access import check_access, wants_tls
-from batkube.cli import app
+from batkube.commands.cli import app
+from batkube.session.access import check_access, wants_tls
 from batkube.settings import AccessSettings
 
 ROOT = Path(__file__).parent.parent

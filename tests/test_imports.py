@@ -1,21 +1,28 @@
 """The folders import one another only as docs/architecture.md says."""
 
 import ast
+import re
 from pathlib import Path
 
 import pytest
 
-PACKAGE = Path(__file__).parent.parent / "batkube"
+ROOT = Path(__file__).parent.parent
+PACKAGE = ROOT / "batkube"
+KUBE = PACKAGE / "kube"
 
 MAY_IMPORT = {
     "kube": set(),
-    "batsim": set(),
+    "batsim": {"__init__"},  # the version, for Batsim to know who it talks with
     "simulator": {"batsim"},
     "clock": set(),
-    "schedulers": set(),
+    "schedulers": {"kube"},
     "results": set(),
-    "startup": set(),
-    "bridge": {"kube", "batsim", "simulator", "clock", "results", "startup", "settings", "__init__"},
+    "startup": {"kube"},
+    "bridge": {"kube", "batsim", "simulator", "clock", "results", "startup", "schedulers", "option", "__init__"},
+    "session": {
+        *("kube", "batsim", "simulator", "clock", "results", "startup", "schedulers", "bridge"),
+        *("settings", "option", "__init__"),
+    },
 }
 
 
@@ -46,3 +53,39 @@ def test_folder_imports_only_what_it_may(folder: str) -> None:
     for path in modules:
         others = imports_of(path) - MAY_IMPORT[folder] - {folder}
         assert not others, f"{path.relative_to(PACKAGE.parent)} imports {', '.join(sorted(others))}"
+
+
+def kube_rooms() -> dict[str, set[str]]:
+    """The rooms of ``batkube/kube`` and what each may import, from the table in the document."""
+    text = (ROOT / "docs" / "architecture.md").read_text()
+    rooms: dict[str, set[str]] = {}
+    for room, words in re.findall(r"^\| `(\w+)` \|[^|]*\| ([^|]*) \|$", text, re.MULTILINE):
+        named = set(re.findall(r"`(\w+)`", words))
+        rooms[room] = {*rooms} - named if words.startswith("all above") else named
+    return rooms
+
+
+def rooms_of(path: Path) -> set[str]:
+    """The rooms of ``batkube/kube`` that one of its modules imports, but for its own."""
+    package = ["batkube", *path.relative_to(PACKAGE).parts[:-1]]
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.ImportFrom) and node.level:
+            base = [*package[: len(package) - node.level + 1], *(node.module or "").split(".")]
+            names = [".".join([*filter(None, base), alias.name]) for alias in node.names]
+            found |= {name.split(".")[2] for name in names if name.startswith("batkube.kube.")}
+    return found - {path.relative_to(KUBE).parts[0]}
+
+
+def test_the_rooms_of_kube_are_those_of_the_document() -> None:
+    folders = {path.parent.name for path in KUBE.glob("*/__init__.py")}
+    assert folders == kube_rooms().keys()
+    assert {path.name for path in KUBE.glob("*.py")} == {"__init__.py", "server.py"}
+
+
+@pytest.mark.parametrize("room", sorted(kube_rooms()))
+def test_a_room_of_kube_imports_only_what_it_may(room: str) -> None:
+    may = kube_rooms()[room]
+    for path in sorted((KUBE / room).rglob("*.py")):
+        others = rooms_of(path) - may
+        assert not others, f"{path.relative_to(ROOT)} imports {', '.join(sorted(others))}"

@@ -78,6 +78,7 @@ def test_the_wheel_for_this_platform_needs_no_compiler(tmp_path: Path) -> None:
     assert not needs_interpreter((tmp_path / HELPER.relative_to(ROOT)).read_bytes())
     (tmp_path / "w.json").write_text(json.dumps(WORKLOAD))
     words = ["-p", str(ROOT / "platforms" / "small-cluster.xml"), "-w", "w.json", "--clock", "tree", "-o", "out"]
+    words += ["--scheduler-cmd", f"{sys.executable} -m batkube.schedulers.fifo --kubeconfig {{kubeconfig}}"]
     done = python(env, "-m", "batkube", "run", *words, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert json.loads((tmp_path / "out" / "run.json").read_text())["scheduler"]["clock"] == "tree"

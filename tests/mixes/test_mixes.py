@@ -1,0 +1,40 @@
+"""Two hundred random experiments on the built-in simulator, which refuses what a real Batsim would abort on."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.mixes.comparison import LATE, own_files
+from tests.mixes.demands import faults
+from tests.mixes.mix import mix
+from tests.mixes.outcome import Outcome
+from tests.mixes.playing import play_in_process
+from tests.mixes.processes import KUBE_SCHEDULER, run
+
+SEEDS = range(1, 201)
+AT_ONCE = 20
+"""Mixes of one test, so that they can be shared out."""
+WITH_KUBE_SCHEDULER = (1, 3, 6, 12, 18)
+
+
+@pytest.mark.parametrize("first", SEEDS[::AT_ONCE])
+def test_every_job_ends_once_and_as_its_mix_demands(first: int, tmp_path: Path) -> None:
+    found = []
+    for seed in range(first, first + AT_ONCE):
+        made = mix(seed)
+        folder = tmp_path / str(seed)
+        outcome = play_in_process(made, made.write(folder), folder, exact=True)
+        assert outcome.error is None, f"mix {seed}: {outcome.error}"
+        by_simulator = Outcome(outcome.own)
+        found += [f"mix {seed}: {fault}" for fault in faults(made, by_simulator) + own_files(outcome, LATE)]
+    assert not found, "\n".join(found)
+
+
+@pytest.mark.parametrize("seed", WITH_KUBE_SCHEDULER)
+def test_the_same_with_kube_scheduler(seed: int, tmp_path: Path, built_tool: Callable[[str], Path]) -> None:
+    built_tool(KUBE_SCHEDULER)
+    made = mix(seed)
+    files = made.write(tmp_path / "inputs")
+    outcome = run(made, files, tmp_path / "out", scheduler="kube-scheduler", batsim=None, timeout=100)
+    assert not faults(made, outcome, preempting=True, within=LATE)
