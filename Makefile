@@ -6,6 +6,7 @@ GO ?= go
 PLATFORM ?= platforms/small-cluster.xml
 WORKLOAD ?= workloads/burst-then-trickle.json
 OUT ?= out
+CASE ?= poisson-512
 TESTS ?=
 CONFORMANCE ?=
 DIFFERENTIAL ?=
@@ -20,7 +21,7 @@ BIN := $(abspath $(or $(BATKUBE_TOOLS),$(CACHE)/batkube)/bin)
 PIP_INSTALL := .venv/bin/python -m pip install --quiet --no-compile --disable-pip-version-check
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help run test lint conformance conformance-record differential fuzz scheduler-suite bench fidelity wheels tools control-plane clean
+.PHONY: help run test lint costs conformance conformance-record differential fuzz scheduler-suite bench profile fidelity wheels tools control-plane clean
 .DEFAULT_GOAL := help
 
 help:  ## Show this list
@@ -31,8 +32,9 @@ help:  ## Show this list
 run: .venv/runtime  ## Simulate a sample (PLATFORM, WORKLOAD) with the built-in scheduler, results in OUT
 	.venv/bin/batkube run --platform $(PLATFORM) --workload $(WORKLOAD) --out $(OUT)
 
-test: .venv/dev try-tools  ## Run all tests (or those named in TESTS), with the real kube-scheduler where Go is present
-	.venv/bin/pytest -n 2 $(TESTS)
+# `quick` needs none of the programs that Go builds.
+test: .venv/dev $(if $(filter quick,$(TESTS)),,try-tools)  ## Run all tests, those named in TESTS, or those that are quick (TESTS=quick)
+	.venv/bin/pytest -n 2 $(if $(filter quick,$(TESTS)),-m quick,$(TESTS))
 
 lint: .venv/dev  ## Check style and types
 	.venv/bin/ruff check
@@ -59,6 +61,12 @@ bench: .venv/dev control-plane  ## Measure batkube, and kube-apiserver with etcd
 	.venv/bin/python benchmarks/simulation_rate.py
 	.venv/bin/python benchmarks/throughput.py
 	.venv/bin/python benchmarks/api.py
+
+costs: .venv/dev try-tools  ## Store anew what small cases cost, in counts that tests compare, where more or less is meant
+	.venv/bin/python benchmarks/costs.py --update
+
+profile: .venv/dev try-tools  ## Say what a case costs, and where it goes (CASE: poisson-512, poisson-5000, policy, backlog, gangs)
+	.venv/bin/python benchmarks/profile_run.py $(CASE)
 
 wheels: .venv/dev  ## Build the wheel for all platforms, and the one for this platform that needs no C compiler, into dist
 	.venv/bin/python -m hatchling build -t wheel
