@@ -103,7 +103,7 @@ def test_a_scheduler_that_delegates_lets_our_token_read_its_metrics(
         assert metrics(authorization="Bearer wrong").status_code == 401
         assert metrics().status_code == 403  # a stranger
 
-        # A client certificate, by the authority in the config map.
+        # A client certificate, by the authority in the config map, which the scheduler reads while it serves already.
         anybody = ssl.create_default_context()
         anybody.check_hostname, anybody.verify_mode = False, ssl.CERT_NONE
         (user,) = yaml.safe_load(config.read_text())["users"]
@@ -111,7 +111,7 @@ def test_a_scheduler_that_delegates_lets_our_token_read_its_metrics(
         parts = [user["user"][f"client-{part}-data"] for part in ("certificate", "key")]
         pair.write_bytes(b"".join(map(base64.b64decode, parts)))
         anybody.load_cert_chain(pair)
-        assert metrics(context=anybody).status_code == 200
+        until(lambda: metrics(context=anybody).status_code == 200, "the scheduler's copy of the authority")
 
 
 def test_over_tls_a_kube_scheduler_keeps_the_makespan(
