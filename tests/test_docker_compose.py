@@ -1,7 +1,11 @@
 """docker-compose.yml fits together, and fits the programs it starts. Docker itself is not needed."""
 
 import re
+import shutil
 import subprocess
+import sys
+import tomllib
+import zipfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Literal
@@ -102,12 +106,37 @@ def test_the_sample_files_are_where_the_mounts_put_them(compose: Compose) -> Non
     assert compose.services["batkube"].option("--platform") == compose.services["batsim"].option("-p")
 
 
-def test_the_image_gets_every_file_that_the_package_is_built_from(compose: Compose) -> None:
+def copied(compose: Compose) -> list[str]:
+    """The files and folders of the checkout that the image is built from."""
     build = compose.services["batkube"].build
     assert build
-    copied = {name for line in re.findall(r"COPY (.*)", build.dockerfile_inline) for name in line.split()[:-1]}
-    assert copied == {"pyproject.toml", "README.md", "LICENSE", "batkube"}
-    assert all((ROOT / name).exists() for name in copied)
+    return [name for line in re.findall(r"COPY (.*)", build.dockerfile_inline) for name in line.split()[:-1]]
+
+
+def test_the_image_gets_every_file_that_the_build_is_told_of(compose: Compose) -> None:
+    told = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    project, wheel = told["project"], told["tool"]["hatch"]["build"]["targets"]["wheel"]
+    hooks = [hook["path"] for hook in wheel["hooks"].values()]
+    assert hooks
+    needed = {"pyproject.toml", project["readme"], *project["license-files"], *wheel["packages"], *hooks}
+    assert set(copied(compose)) == needed
+
+
+def test_the_files_that_the_image_gets_make_a_wheel(compose: Compose, tmp_path: Path) -> None:
+    source = tmp_path / "src"
+    source.mkdir()
+    for name in copied(compose):
+        original = ROOT / name
+        if original.is_dir():
+            shutil.copytree(original, source / name, ignore=shutil.ignore_patterns("__pycache__"))
+        else:
+            shutil.copy(original, source)
+    command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(tmp_path / "dist")]
+    done = subprocess.run(command, cwd=source, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    (wheel,) = (tmp_path / "dist").glob("*.whl")
+    with zipfile.ZipFile(wheel) as file:
+        assert "batkube/commands/cli.py" in file.namelist()
 
 
 def test_batkube_takes_its_command_line_and_listens_where_others_call(compose: Compose) -> None:
