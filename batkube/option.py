@@ -4,10 +4,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-INPUTS, SIMULATOR, SCHEDULER, REST = "Inputs", "Simulator", "Scheduler", "Scheduler: at rest, stuck, gone"
+INPUTS, SIMULATOR, SCHEDULER, QUIESCENCE = "Inputs", "Simulator", "Scheduler", "Scheduler: at rest, stuck, gone"
 TIME, CLUSTER, ACCESS, RESULTS = "Time and repeatability", "Cluster and API", "Access", "Results"
 API_ONLY = "Without a simulator"
-PANELS = (INPUTS, SIMULATOR, API_ONLY, SCHEDULER, REST, TIME, CLUSTER, ACCESS, RESULTS)
+PANELS = (INPUTS, SIMULATOR, API_ONLY, SCHEDULER, QUIESCENCE, TIME, CLUSTER, ACCESS, RESULTS)
 """Headings of the help, in their order."""
 
 

@@ -22,7 +22,7 @@ SMALL = {
     "gangs": replace(CASES["gangs"].smaller(20), hosts=64),
     "policy": replace(CASES["policy"].smaller(100), hosts=64),
 }
-COUNTS = ("steps", "rests", "looks", "requests", "writes", "watch_bytes", "calls")
+COUNTS = ("steps", "quiescences", "looks", "requests", "writes", "watch_bytes", "calls")
 """Messages of the simulator, reactions waited for, of them those that were looked for, HTTP requests, versions stored,
 bytes of watch events, and calls of functions of batkube whose number does not hang on real time."""
 MARGIN = 0.1

@@ -59,7 +59,7 @@ async def measure(program: Path, rounds: int, load: int) -> str:
                 posts = random_.randrange(4)
                 server.order(round=number, kind=KINDS[number % len(KINDS)], ms=random_.uniform(0.05, 5), posts=posts)
                 while True:
-                    verdict = await oracle.at_rest(timeout=5)
+                    verdict = await oracle.wait_for_quiescence(timeout=5)
                     if verdict.idle and server.done(posts):
                         break
                     false += verdict.idle

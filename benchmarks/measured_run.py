@@ -28,7 +28,7 @@ from batkube.kube.storage.watch import Watcher
 
 COUNTED = ("bridge", "results", "simulator", "batsim", "kube")
 """Folders of batkube whose calls are counted: what they do follows from the simulation alone ..."""
-NOT_COUNTED = ("connection.py", "listener.py", "endpoint.py", "server.py", "rest.py", "clock_rest.py")
+NOT_COUNTED = ("connection.py", "listener.py", "endpoint.py", "server.py", "quiescence.py", "clock_quiescence.py")
 """... but for these, which are asked at each look whether all is at rest."""
 
 
@@ -42,16 +42,20 @@ class Meter:
 
     def install(self) -> None:
         """Begin to count what the classes of batkube do in this process."""
-        apply, at_rest, next_batch = Simulation.apply, SimulatedClock.at_rest, Watcher.next_batch
+        apply, wait_for_quiescence, next_batch = (
+            Simulation.apply,
+            SimulatedClock.wait_for_quiescence,
+            Watcher.next_batch,
+        )
         init, run, counts = ApiServer.__init__, StepLoop.run, self.counts
 
         async def counted_apply(simulation: Simulation, message: Message, between: Callable[[], Any]) -> bool:
             counts["steps"] += 1
             return await apply(simulation, message, between)
 
-        async def counted_at_rest(clock: SimulatedClock, **options: Any) -> Any:
+        async def counted_wait(clock: SimulatedClock, **options: Any) -> Any:
             counts["looks"] += 1
-            return await at_rest(clock, **options)
+            return await wait_for_quiescence(clock, **options)
 
         def counted_batch(watcher: Watcher) -> bytes:
             batch = next_batch(watcher)
@@ -71,7 +75,7 @@ class Meter:
 
         for owner, name, counted in (
             (Simulation, "apply", counted_apply),
-            (SimulatedClock, "at_rest", counted_at_rest),
+            (SimulatedClock, "wait_for_quiescence", counted_wait),
             (Watcher, "next_batch", counted_batch),
             (ApiServer, "__init__", noted_init),
             (StepLoop, "run", measured_run),

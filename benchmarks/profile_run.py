@@ -37,24 +37,24 @@ def measure(case: Case, folder: Path, *, profile: Path | None = None, more: list
         raise StartError(f"{' '.join(command)}\nended with exit code {done.returncode}: {done.stderr.strip()}")
     run = json.loads((out / "run.json").read_text())
     found: dict[str, Any] = json.loads(cost.read_text())
-    rests = run["rest"]["observed"] + run["rest"]["in_process"]
-    return {**found, "rests": rests, **{key: run[key] for key in ("events_sha256", "jobs_sha256")}}
+    quiescences = run["quiescence"]["observed"] + run["quiescence"]["in_process"]
+    return {**found, "quiescences": quiescences, **{key: run[key] for key in ("events_sha256", "jobs_sha256")}}
 
 
 def table(name: str, case: Case, cost: dict[str, Any]) -> str:
     """One line of a table in Markdown."""
     own, other = (cost[who] * 1000 / case.jobs for who in ("batkube_seconds", "scheduler_seconds"))
-    steps, rests = (cost[what] / case.jobs for what in ("steps", "rests"))
+    steps, quiescences = (cost[what] / case.jobs for what in ("steps", "quiescences"))
     ratio = f"{own / other:.2f}" if other else "-"
     return (
         f"| {name} | {case.hosts:,} | {case.jobs:,} | {own:.2f} ms | {other:.2f} ms | {ratio} "
-        f"| {case.jobs / cost['real_seconds']:,.0f} | {steps:.1f} | {rests:.1f} "
+        f"| {case.jobs / cost['real_seconds']:,.0f} | {steps:.1f} | {quiescences:.1f} "
         f"| {cost['peak_bytes'] >> 20} MiB |"
     )
 
 
 HEAD = """\
-| case | hosts | jobs | batkube's CPU a job | the scheduler's | ratio | jobs/s | steps a job | rests a job | memory |
+| case | hosts | jobs | batkube's CPU a job | the scheduler's | ratio | jobs/s | steps a job | quiescences | memory |
 |---|---:|---:|---:|---:|---:|---:|---:|---:|---:|"""
 
 

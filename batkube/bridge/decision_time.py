@@ -102,8 +102,8 @@ class Reactions:
         """Move time on, because a pod is about to be bound: the API dates the binding within the reaction, too."""
         self._move_on(self._real())
 
-    def end(self, rested: float, *, acted: bool) -> bool:
-        """End the reaction of a scheduler at rest since ``rested`` (real clock).
+    def end(self, quiescent_since: float, *, acted: bool) -> bool:
+        """End the reaction of a scheduler at rest since ``quiescent_since`` (real clock).
 
         Returns True if it took simulated time.
         """
@@ -111,7 +111,7 @@ class Reactions:
         if cause is None:
             return False
         if acted:
-            self._move_on(rested)
+            self._move_on(quiescent_since)
         self._cause = None
         lasted = self._clock.now - cause
         if lasted <= 0:

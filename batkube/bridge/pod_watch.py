@@ -41,7 +41,7 @@ class PodWatch:
         self._cluster = cluster
         self._changes = Subscription(server, self._on_change)
         self._done = Done()
-        self._stirred = asyncio.Event()
+        self._changed = asyncio.Event()
         self._broken: InvariantBroken | None = None
 
     def start(self) -> None:
@@ -65,12 +65,12 @@ class PodWatch:
         if self._broken:
             raise self._broken
         done, self._done = self._done, Done()
-        self._stirred.clear()
+        self._changed.clear()
         return done
 
-    async def stirred(self) -> None:
+    async def wait_for_change(self) -> None:
         """Return as soon as there is something to take."""
-        await self._stirred.wait()
+        await self._changed.wait()
 
     def _on_change(self, change: Change) -> None:
         handler = self._HANDLERS.get(change.resource.storage)
@@ -86,11 +86,11 @@ class PodWatch:
         if node and not old["spec"].get("nodeName"):
             self._take_node(pod, node)
             self._done.bound[name] = node
-            self._stirred.set()
+            self._changed.set()
         if change.type == DELETED or pod["metadata"].get("deletionTimestamp"):
             grace = 0 if change.type == DELETED else pod["metadata"].get("deletionGracePeriodSeconds", 0)
             self._done.deleted[name] = Deletion(pod["metadata"]["uid"], grace)
-            self._stirred.set()
+            self._changed.set()
         why = _unschedulable(pod)
         if why and why != _unschedulable(old):
             self._waits(name, why)

@@ -331,9 +331,9 @@ class Simulation:
         job = self._job(name)
         return job.uids.get(name) == deletion.uid and job.state in (JobState.WAITING, JobState.RUNNING)
 
-    async def stirred(self) -> None:
+    async def wait_for_change(self) -> None:
         """Return as soon as a client binds or deletes one of the pods."""
-        await self._watch.stirred()
+        await self._watch.wait_for_change()
 
     def _pod_deleted(self, name: str, deletion: Deletion) -> bool:
         """Act on a deleted pod; tell whether nodes are free for others now."""

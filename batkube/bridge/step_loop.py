@@ -9,7 +9,7 @@ from batkube.bridge.decision_time import ZERO
 from batkube.bridge.decisions import SOONEST
 from batkube.bridge.errors import Stuck
 from batkube.bridge.jobs import Job
-from batkube.bridge.rest import POLL, Rest
+from batkube.bridge.quiescence import POLL, Quiescence
 from batkube.bridge.simulation import Simulation
 from batkube.bridge.step_settings import OnDeadlock, StepSettings
 from batkube.bridge.timers import LAST_APPOINTMENTS, LAST_STOPS, TimerPolicy
@@ -36,7 +36,7 @@ class StepLoop:
         self,
         simulator: Simulator,
         simulation: Simulation,
-        rest: Rest,
+        quiescence: Quiescence,
         settings: StepSettings,
         on_step: Callable[[], None] = lambda: None,
         pace: Pace | None = None,
@@ -46,7 +46,7 @@ class StepLoop:
         self._pace = pace or Pace()
         self._simulator = simulator
         self._simulation = simulation
-        self._rest = rest
+        self._quiescence = quiescence
         self._settings = settings
         self._on_step = on_step
         self._retries_on_events = retries_on_events
@@ -67,7 +67,7 @@ class StepLoop:
         done, looked_since = 0, None
         pace.begin()
         try:
-            await self._rest.start()
+            await self._quiescence.start()
             while not simulation.over:
                 message = first or await self._simulator.receive()
                 first = None
@@ -82,13 +82,13 @@ class StepLoop:
                 if looked_since is not None and all(isinstance(event, SimulationEnds) for event in message.events):
                     message = _told_at(message, looked_since)  # it ended then, and has only waited for the look
                 looked_since = None
-                await self._rest.advance(message.now)
+                await self._quiescence.advance(message.now)
                 if await simulation.apply(message, self._one_by_one):
                     self._note_change()
                     self._active = pace.unpaused()
                 self._on_step()
-                if pace.factor is not None and not self._rest.knows_timers:
-                    if simulation.unfinished and await self._rest.came_back():
+                if pace.factor is not None and not self._quiescence.knows_timers:
+                    if simulation.unfinished and await self._quiescence.came_back():
                         pace.set(pace.factor)  # the time without a scheduler is not made up for
                     self._take(pace.factor)
                 elif not simulation.over:
@@ -110,12 +110,12 @@ class StepLoop:
         Otherwise the pod that it tries first of two depends on a race within it: whether it has heard of the second, of
         a higher priority, when it takes the first out of its queue.
         """
-        if not self._rest.one_by_one:
+        if not self._quiescence.one_by_one:
             return
         if self._simulation.reactions.decision_time == ZERO:
             await self._react()
         else:  # one reaction to all events of a date
-            await self._rest.wait()
+            await self._quiescence.wait()
 
     def _take(self, factor: float) -> None:
         """Take what was done by now, and wait for nothing: at a pace, a scheduler on the real clock takes its time.
@@ -150,7 +150,7 @@ class StepLoop:
                 if self._last_stops < LAST_STOPS and self._stop_at_timers(at_last=True):
                     self._last_stops += 1
                     continue
-                if not await self._rest.came_back():
+                if not await self._quiescence.came_back():
                     self._stuck()
             await self._react()
             self._stop_at_timers()
@@ -165,9 +165,9 @@ class StepLoop:
         """Wait until the scheduler, which was told something, rests. Move time on by what that lasted."""
         simulation = self._simulation
         simulation.reactions.begin()
-        rested = await self._rest.wait()
-        if simulation.reactions.end(rested, acted=simulation.acted):
-            await self._rest.advance(simulation.time.now)
+        quiescent_since = await self._quiescence.wait()
+        if simulation.reactions.end(quiescent_since, acted=simulation.acted):
+            await self._quiescence.advance(simulation.time.now)
 
     def _stop_at_timers(self, *, at_last: bool = False) -> bool:
         """Let Batsim call when the scheduler would wake up by itself, if that may change something; True if so.
@@ -175,14 +175,14 @@ class StepLoop:
         ``at_last``: nothing else will ever happen.
         """
         simulation = self._simulation
-        if not (self._rest.knows_timers and simulation.unfinished):
+        if not (self._quiescence.knows_timers and simulation.unfinished):
             return False
-        if self._rest.keeps_appointments:
-            return self._keep_appointment(self._rest.next_timer())
+        if self._quiescence.keeps_appointments:
+            return self._keep_appointment(self._quiescence.next_timer())
         stop = self._timers.next_stop(
             now=simulation.time.now,
             changed=self._changed,
-            deadline=self._rest.next_timer(),
+            deadline=self._quiescence.next_timer(),
             waiting=simulation.control.any_unplaced,
             more_to_come=simulation.expects_more,
             in_vain=self._retries_on_events and simulation.no_room_until_an_event(self._settings.timer_window),
@@ -209,12 +209,12 @@ class StepLoop:
 
     async def _stirs(self) -> bool:
         """Tell whether the scheduler, though at rest, acts on the pods by itself before our patience ends."""
-        if self._rest.knows_timers or not self._simulation.control.any_unplaced:
+        if self._quiescence.knows_timers or not self._simulation.control.any_unplaced:
             return False
         end = self._pace.unpaused() + self._settings.patience
         while (left := end - self._pace.unpaused()) > 0:
             try:
-                await asyncio.wait_for(self._simulation.stirred(), max(left, POLL))
+                await asyncio.wait_for(self._simulation.wait_for_change(), max(left, POLL))
             except TimeoutError:
                 continue  # unless it was paused meanwhile, which does not count
             return True

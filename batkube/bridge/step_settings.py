@@ -8,7 +8,7 @@ from typing import Annotated, Any, Self
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
 from batkube.bridge.decision_time import ZERO, DecisionTime
-from batkube.option import CLUSTER, REST, TIME, Option
+from batkube.option import CLUSTER, QUIESCENCE, TIME, Option
 
 DEFAULT_PATIENCE, DEFAULT_PATIENCE_AT_PACE = 3.0, 30.0
 """Real seconds; see StepSettings."""
@@ -29,7 +29,7 @@ class OnSchedulerLoss(StrEnum):
     FAIL = "fail"
 
 
-class RestMeans(StrEnum):
+class QuiescenceMeans(StrEnum):
     """The means to know that a scheduler on the real clock is at rest."""
 
     AUTO = "auto"
@@ -72,31 +72,37 @@ class StepSettings(BaseModel):
 
     on_deadlock: Annotated[
         OnDeadlock,
-        Option("When nothing can ever happen again: fail, or reject the waiting jobs.", REST, "fail|reject"),
+        Option("When nothing can ever happen again: fail, or reject the waiting jobs.", QUIESCENCE, "fail|reject"),
     ] = OnDeadlock.FAIL
     on_scheduler_loss: Annotated[
         OnSchedulerLoss,
-        Option("When a scheduler that was not started here is gone: wait, or fail.", REST, "wait|fail"),
+        Option("When a scheduler that was not started here is gone: wait, or fail.", QUIESCENCE, "wait|fail"),
     ] = OnSchedulerLoss.WAIT
     """One that was started here fails the run when it dies."""
-    rest: Annotated[
-        RestMeans,
-        Option("How rest is known on the real clock: auto (the best means there is), metrics, quiet.", REST, "HOW"),
-    ] = RestMeans.AUTO
+    quiescence: Annotated[
+        QuiescenceMeans,
+        Option(
+            "How quiescence is known on the real clock: auto (the best means there is), metrics, quiet.",
+            QUIESCENCE,
+            "HOW",
+        ),
+    ] = QuiescenceMeans.AUTO
     scheduler_metrics: Annotated[
         Annotated[str, Field(pattern="^https?://[^/]")] | None,
-        Option("Metrics of a kube-scheduler that cannot be observed (https://HOST:10259).", REST, "URL"),
+        Option("Metrics of a kube-scheduler that cannot be observed (https://HOST:10259).", QUIESCENCE, "URL"),
     ] = None
     scheduler_metrics_token: Annotated[
-        Path | None, Option("A file with a bearer token for these metrics.", REST, "FILE")
+        Path | None, Option("A file with a bearer token for these metrics.", QUIESCENCE, "FILE")
     ] = None
     scheduler_metrics_insecure: Annotated[
-        bool, Option("Take any certificate there (kube-scheduler makes its own).", REST)
+        bool, Option("Take any certificate there (kube-scheduler makes its own).", QUIESCENCE)
     ] = False
     quiet_period: Annotated[
         float,
         Field(gt=0),
-        Option("Real seconds without a request after which a scheduler out of sight is at rest.", REST, "SECONDS"),
+        Option(
+            "Real seconds without a request after which a scheduler out of sight is at rest.", QUIESCENCE, "SECONDS"
+        ),
     ] = 0.5
     patience: Annotated[
         float,
@@ -104,12 +110,12 @@ class StepSettings(BaseModel):
         Option(
             "Real seconds a scheduler at rest may stay silent, with no event to come, before it is stuck."
             f" [default: {DEFAULT_PATIENCE:g}, at a pace {DEFAULT_PATIENCE_AT_PACE:g}]",
-            REST,
+            QUIESCENCE,
             "SECONDS",
             shows_default=False,
         ),
     ] = DEFAULT_PATIENCE
-    rest_timeout: Annotated[float, Field(gt=0)] = 60.0
+    quiescence_timeout: Annotated[float, Field(gt=0)] = 60.0
     """The longest time that a scheduler may stay busy with one event before the run fails."""
     startup_timeout: Annotated[float, Field(gt=0)] = 60.0
     """The longest time that a scheduler may be busy before it asks for pods the first time."""
@@ -166,8 +172,8 @@ class StepSettings(BaseModel):
 
     @model_validator(mode="after")
     def _metrics_are_somewhere(self) -> Self:
-        if self.rest is RestMeans.METRICS and self.scheduler_metrics is None:
-            raise ValueError("--rest metrics needs --scheduler-metrics URL")
+        if self.quiescence is QuiescenceMeans.METRICS and self.scheduler_metrics is None:
+            raise ValueError("--quiescence metrics needs --scheduler-metrics URL")
         return self
 
     def at_pace(self, pace: float) -> Self:

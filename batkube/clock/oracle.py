@@ -62,12 +62,12 @@ class Counts:
     """Counts of what the oracle did, for the records of a run. Times are real seconds."""
 
     looks: int = 0
-    rests: int = 0
-    """The number of times rest was established."""
+    established: int = 0
+    """The number of times quiescence was established."""
     not_idle: Counter[str] = field(default_factory=Counter)
-    """Examinations that did not end in rest, by kind of reason."""
+    """Examinations that did not end in quiescence, by kind of reason."""
     waited: float = 0.0
-    """Time spent waiting for rest."""
+    """Time spent waiting for quiescence."""
     longest_wait: float = 0.0
 
 
@@ -126,16 +126,18 @@ class IdleOracle:
     def look(self) -> Verdict:
         """Examine the processes once, without waiting.
 
-        The server may not know yet of a connection that the event loop has accepted in this very turn. ``at_rest``
-        leaves the loop time for that.
+        The server may not know yet of a connection that the event loop has accepted in this very turn.
+        ``wait_for_quiescence`` leaves the loop time for that.
         """
         return self._counted(self._first_look() or self._server.look() or self._second_look())
 
-    async def at_rest(self, *, timeout: float | None, meanwhile: Callable[[], None] = lambda: None) -> Verdict:
+    async def wait_for_quiescence(
+        self, *, timeout: float | None, meanwhile: Callable[[], None] = lambda: None
+    ) -> Verdict:
         """Wait until all is idle; the verdict then says so.
 
         Else the verdict says why not: a process has ended, or ``timeout`` (real seconds) is over. The event loop goes
-        on meanwhile, and ``meanwhile`` is called after each examination that did not find rest.
+        on meanwhile, and ``meanwhile`` is called after each examination that did not find quiescence.
         """
         loop = asyncio.get_running_loop()
         turns = UVLOOP_TURNS if type(loop).__module__ == "uvloop" else TURNS
@@ -154,7 +156,7 @@ class IdleOracle:
                 verdict = await self._examine(turns)
                 now = time.monotonic()
                 if verdict.idle or verdict.gone or (timeout is not None and now - start >= timeout):
-                    self.counts.rests += verdict.idle
+                    self.counts.established += verdict.idle
                     return verdict
                 meanwhile()
                 pause = min(max((now - self._since) * SHARE, shortest), LONGEST_PAUSE)
@@ -172,7 +174,7 @@ class IdleOracle:
         return sum(process.processor_time() for process in self._tree.processes.values())
 
     def untouched(self) -> bool:
-        """Tell whether no thread was put on a CPU since the last look, which must have found rest."""
+        """Tell whether no thread was put on a CPU since the last look, which must have found quiescence."""
         try:
             return not any(thread.ran() for thread in self._tree.threads())
         except ThreadEnded:

@@ -199,7 +199,7 @@ class _NoServer:
     def connections(self) -> Sequence[HasFileDescriptor]:
         return ()
 
-    def stirred(self) -> None:
+    def active(self) -> None:
         return None
 
     def listener(self) -> None:

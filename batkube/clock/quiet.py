@@ -1,4 +1,4 @@
-"""The fall-back for schedulers that cannot be observed: silence is taken for rest."""
+"""The fall-back for schedulers that cannot be observed: silence is taken for quiescence."""
 
 import asyncio
 import time
@@ -17,7 +17,7 @@ class QuietPeriod:
         self._requests = requests
         self._seconds = seconds
 
-    async def at_rest(self, *, timeout: float | None) -> Verdict:
+    async def wait_for_quiescence(self, *, timeout: float | None) -> Verdict:
         """Wait for the silence; ``timeout`` is in real seconds."""
         start = quiet_since = time.monotonic()
         count = self._requests()

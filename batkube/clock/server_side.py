@@ -41,7 +41,7 @@ class ServerSide(Protocol):
         about it. ``answered`` then says whether the connection had something to write since it last read.
         """
 
-    def stirred(self) -> Collection[HasFileDescriptor] | None:
+    def active(self) -> Collection[HasFileDescriptor] | None:
         """Return the open connections that were opened, or whose ``moves`` have grown, since the last call.
 
         None if the server does not note it.
@@ -64,7 +64,7 @@ class ServerLook:
         self._server = server
         self._is_observed = is_observed
         self._known: dict[HasFileDescriptor, Connection] = {}
-        self._restless: set[HasFileDescriptor] = set()
+        self._unsettled: set[HasFileDescriptor] = set()
         """Connections that may not be settled: they were looked at last, or have moved since."""
         self._poll = select.poll()
         self._polled: set[int] = set()
@@ -91,9 +91,9 @@ class ServerLook:
         """
         self._shortcuts += 1
         if self._shortcuts <= SHORTCUTS:
-            stirred = self._server.stirred() or ()
-            self._restless.update(stirred)
-            for sock in stirred:
+            active = self._server.active() or ()
+            self._unsettled.update(active)
+            for sock in active:
                 connection = self._known.get(sock)
                 if connection is not None and connection.observed and getattr(sock, "answered", False):
                     return not_idle("in flight", f"{connection.far_address()} has not read what was written")
@@ -172,14 +172,14 @@ class ServerLook:
     def _moved(self, held_up: set[int]) -> list[Connection]:
         """Return the connections that are not settled. For those in ``held_up`` the server still has bytes to write."""
         sockets: Collection[HasFileDescriptor] = self._server.connections()
-        stirred = self._server.stirred()
+        active = self._server.active()
         known = dict(self._known)
-        restless = self._restless.union(stirred or ())
-        if stirred is not None and len(sockets) == len(known) and restless <= known.keys():
-            sockets = restless  # none was opened or closed
+        unsettled = self._unsettled.union(active or ())
+        if active is not None and len(sockets) == len(known) and unsettled <= known.keys():
+            sockets = unsettled  # none was opened or closed
         else:
             known.clear()
-        self._restless = set()
+        self._unsettled = set()
         moved = []
         for sock in sockets:
             connection = self._known.get(sock)
@@ -187,7 +187,7 @@ class ServerLook:
             if connection is not None and moves is not None and moves == connection.stood_at:
                 known[sock] = connection
                 continue
-            self._restless.add(sock)
+            self._unsettled.add(sock)
             known.pop(sock, None)
             fd = sock.fileno()
             try:

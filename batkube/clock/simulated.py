@@ -2,7 +2,7 @@
 A step, as the caller drives it:
     clock.set(now)                      # the processes see the new time; what is due wakes up
     ...                                 # deliver the events of this date
-    verdict = await clock.at_rest()     # the processes react; the clock stands, or is nudged on a little
+    verdict = await clock.wait_for_quiescence()     # the processes react; the clock stands, or is nudged on a little
     next = clock.next_deadline()        # when one of them would wake up by itself
 """
 
@@ -27,8 +27,8 @@ The exact moment at which a timer is due differs from run to run by some nanosec
 one, and the threads of a program read it as they please. Without the lead, a program that sleeps for a second would
 find, at the same nanosecond of a later millisecond, its timer due in one run and not in another. With it, the clock
 stands at another place in its millisecond than when the sleep began, and there is no doubt. The lead is at most 0.69 ms
-(see ``bridge.clock_rest.AHEAD``). A CYCLE has no multiple near a round number of seconds, such as often lies between
-two events: its length in seconds has the digits of the golden ratio.
+(see ``bridge.clock_quiescence.AHEAD``). A CYCLE has no multiple near a round number of seconds, such as often lies
+between two events: its length in seconds has the digits of the golden ratio.
 """
 
 NUDGE_PERIOD = 0.01
@@ -91,7 +91,9 @@ class SimulatedClock:
         return self._elapsed() / SECOND
 
     def set(self, now: float, *, limit: float | None = None) -> None:
-        """Jump to ``now``, unless it is later already, and end the first wait that is due; ``at_rest`` ends the others.
+        """Jump to ``now``, unless it is later already, and end the first wait that is due.
+
+        ``wait_for_quiescence`` ends the others.
 
         ``limit`` is the next known date, if it is later: nudges stop there for a while (LIMITED_NUDGES). The processes
         should be at rest.
@@ -108,12 +110,14 @@ class SimulatedClock:
         self.jumps += 1
         self._wake_next()
         if not self._helpers and not self._oracle.untouched():
-            # The thread may have read the old time and gone to sleep on it: compute its sleep again at the next rest.
+            # The thread may have read the old time and gone to sleep on it: compute it again at the next quiescence.
             self._poke_again = True
             self.uncertain_jumps += 1
         go.poke(self._oracle.threads())
 
-    async def at_rest(self, *, timeout: float | None = None, progress: Callable[[], int] = lambda: 0) -> Verdict:
+    async def wait_for_quiescence(
+        self, *, timeout: float | None = None, progress: Callable[[], int] = lambda: 0
+    ) -> Verdict:
         """Wait until the processes are at rest and no wait is due any more. ``timeout`` is in real seconds.
 
         Waits that a helper has taken over end one at a time, so that each process finds the others asleep, whatever
@@ -126,7 +130,7 @@ class SimulatedClock:
         while True:
             left = None if timeout is None else start + timeout - time.monotonic()
             stops = self._tell()
-            verdict = await self._oracle.at_rest(timeout=left, meanwhile=nudge)
+            verdict = await self._oracle.wait_for_quiescence(timeout=left, meanwhile=nudge)
             if verdict.idle and self._tell() != stops:
                 # A helper had work with its processes meanwhile: the end of a child may be on its way to the parent. Or
                 # the helper has processes that were not looked at.

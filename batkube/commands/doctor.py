@@ -64,8 +64,8 @@ def outcome(means: Iterable[Means]) -> list[tuple[str, str]]:
     return [
         ("clock of a Go program", clock("once", ONCE)),
         ("clock of any other program", clock("tree", TREE)),
-        ("rest of a scheduler", "seen: all its threads asleep, nothing in flight" if seen else silence),
-        ("rest of one started elsewhere", strangers),
+        ("quiescence of a scheduler", "seen: all its threads asleep, nothing in flight" if seen else silence),
+        ("quiescence of one started elsewhere", strangers),
     ]
 
 

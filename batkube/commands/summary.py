@@ -29,12 +29,12 @@ def summary(run: Run, simulation: Simulation | None, console: Console) -> None:
     if run.mean_waiting_time is not None:
         table.add_row("mean waiting time", f"{run.mean_waiting_time:,.3f} s")
     table.add_row("wall time", f"{run.wall_seconds:.1f} s")
-    rest = run.rest
+    quiescence = run.quiescence
     ways = [
-        (rest.observed, "seen"),
-        (rest.in_process, "in process"),
-        (rest.metrics, "told by its metrics"),
-        (rest.quiet_period, "assumed after silence"),
+        (quiescence.observed, "seen"),
+        (quiescence.in_process, "in process"),
+        (quiescence.metrics, "told by its metrics"),
+        (quiescence.quiet_period, "assumed after silence"),
     ]
     if run.decision_time.model != "pace":
         seen = ", ".join(f"{how} {count} times" for count, how in ways if count)

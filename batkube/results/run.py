@@ -32,7 +32,7 @@ class Jobs(BaseModel):
     unfinished: int = 0
 
 
-class Rest(BaseModel):
+class QuiescenceCounts(BaseModel):
     """The number of times each means established that the scheduler had nothing left to do."""
 
     observed: int = 0
@@ -138,7 +138,7 @@ class Run(BaseModel):
     """The reason by job id."""
     unserved: dict[str, list[str]] = {}
     """Scheduler names that pods ask for and no scheduler has, with their jobs."""
-    rest: Rest = Field(default_factory=Rest)
+    quiescence: QuiescenceCounts = Field(default_factory=QuiescenceCounts)
     decision_time: DecisionTime = Field(default_factory=DecisionTime)
     pace: PaceKept = Field(default_factory=PaceKept)
     not_repeatable: list[str] = []

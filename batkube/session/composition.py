@@ -12,13 +12,13 @@ from batkube.batsim.process import BatsimProcess
 from batkube.batsim.recorded_batsim import RecordedBatsim
 from batkube.batsim.recording import Recorder
 from batkube.batsim.simulator import Simulator
-from batkube.bridge.clock_rest import RestOnSimulatedClock, scheduler_clock
+from batkube.bridge.clock_quiescence import QuiescenceOnSimulatedClock, scheduler_clock
 from batkube.bridge.decision_time import ZERO
 from batkube.bridge.errors import InputError
 from batkube.bridge.job_files import JobFiles
-from batkube.bridge.policy_rest import PolicyRest
-from batkube.bridge.rest import Rest, RestOnRealClock
-from batkube.bridge.step_settings import RestMeans
+from batkube.bridge.policy_quiescence import PolicyQuiescence
+from batkube.bridge.quiescence import Quiescence, QuiescenceOnRealClock
+from batkube.bridge.step_settings import QuiescenceMeans
 from batkube.bridge.time import SimulatedTime
 from batkube.clock.launch import Mode
 from batkube.clock.oracle import IdleOracle
@@ -49,7 +49,7 @@ class Scheduler:
     command: list[str]
     """Empty where it was not started here."""
     mode: Mode
-    rest: Rest
+    quiescence: Quiescence
     process: SchedulerProcess | None
     relay: "Relay | None"
     """Asks its extenders."""
@@ -64,7 +64,7 @@ async def play(
     SimulatorError and SchedulerError where it cannot begin.
     """
     if settings.clock is Clock.PACED:
-        unobserved = settings.step.model_copy(update={"rest": RestMeans.QUIET})
+        unobserved = settings.step.model_copy(update={"quiescence": QuiescenceMeans.QUIET})
         settings = settings.model_copy(update={"step": unobserved})
     settings.out.mkdir(parents=True, exist_ok=True)
     console = Console(highlight=False, quiet=quiet)
@@ -87,7 +87,7 @@ async def play(
             server,
             clock,
             settings.step,
-            rest=scheduler.rest,
+            quiescence=scheduler.quiescence,
             scheduler_name=inputs.scheduler.names[0],
             served=inputs.scheduler.names if scheduler.process or inputs.scheduler.policy else None,
             platform=inputs.platform,
@@ -184,15 +184,15 @@ async def _scheduler(
         seed = settings.seed if deterministic else None
         process = await chosen.start(command, access, log, launcher(simulated, mode, seed), seed=seed)
         stack.push_async_callback(process.stop)
-    rest: Rest
+    quiescence: Quiescence
     if chosen.policy:
-        rest = PolicyRest(server, clock, chosen.policy, names=chosen.names, seed=settings.seed, log=log)
+        quiescence = PolicyQuiescence(server, clock, chosen.policy, names=chosen.names, seed=settings.seed, log=log)
     elif oracle and simulated and process:
         oracle.add(process.pid)
-        rest = RestOnSimulatedClock(server, settings.step, simulated)
+        quiescence = QuiescenceOnSimulatedClock(server, settings.step, simulated)
     else:
-        rest = RestOnRealClock(server, settings.step, process.pid if process else None, chosen.names)
-    return Scheduler(command, mode, rest, process, relay)
+        quiescence = QuiescenceOnRealClock(server, settings.step, process.pid if process else None, chosen.names)
+    return Scheduler(command, mode, quiescence, process, relay)
 
 
 def _simulated_clock(

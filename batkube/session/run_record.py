@@ -1,7 +1,7 @@
 """The content of ``run.json`` from the start: what is run, with what, and why another run may differ."""
 
 from batkube import __version__
-from batkube.bridge.step_settings import RestMeans
+from batkube.bridge.step_settings import QuiescenceMeans
 from batkube.clock.launch import Mode
 from batkube.results.run import IN_PROCESS, DecisionTime, Run, Scheduler, input_file
 from batkube.schedulers.policies.loading import ordered_sets
@@ -57,7 +57,11 @@ def served_run_record(settings: ServeSettings) -> Run:
 
 def _not_repeatable(mode: Mode, settings: RunSettings, inputs: Inputs) -> list[str]:
     """Return why runs in this mode may differ; in others they gave the same bytes when it was tried (docs/time.md)."""
-    why = "; `batkube doctor` says why" if settings.clock is Clock.AUTO and settings.step.rest is RestMeans.AUTO else ""
+    why = (
+        "; `batkube doctor` says why"
+        if settings.clock is Clock.AUTO and settings.step.quiescence is QuiescenceMeans.AUTO
+        else ""
+    )
     scheduler = inputs.scheduler
     apart = scheduler.policy is None
     reasons = [

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import IO
 
 from batkube.bridge.errors import InputError
-from batkube.bridge.step_settings import RestMeans
+from batkube.bridge.step_settings import QuiescenceMeans
 from batkube.clock.launch import Mode, launch
 from batkube.clock.launch import choose as choose_mode
 from batkube.clock.probe import means_for
@@ -26,11 +26,12 @@ MODES: dict[Clock, Mode] = {
 
 def clock_mode(settings: RunSettings, command: Sequence[str]) -> Mode:
     """On which clock the scheduler shall live. Raises InputError where it cannot live on the one that was asked for."""
-    clock, rest = settings.clock, settings.step.rest
-    if rest is not RestMeans.AUTO:
+    clock, quiescence = settings.clock, settings.step.quiescence
+    if quiescence is not QuiescenceMeans.AUTO:
         if clock in (Clock.ONCE, Clock.TREE):
             raise InputError(
-                f"--rest {rest.value} leaves the scheduler on the real clock: not with --clock {clock.value}"
+                f"--quiescence {quiescence.value} leaves the scheduler on the real clock: "
+                f"not with --clock {clock.value}"
             )
         return "real"
     if not command or MODES[clock] == "real":
@@ -50,7 +51,7 @@ def check_in_process(settings: RunSettings) -> None:
     step = settings.step
     for given, option in (
         (settings.clock is not Clock.AUTO, f"--clock {settings.clock.value}"),
-        (step.rest is not RestMeans.AUTO, f"--rest {step.rest.value}"),
+        (step.quiescence is not QuiescenceMeans.AUTO, f"--quiescence {step.quiescence.value}"),
         (step.scheduler_metrics is not None, "--scheduler-metrics"),
     ):
         if given:

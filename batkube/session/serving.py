@@ -18,7 +18,7 @@ from batkube.batsim.recording import Recorder
 from batkube.batsim.result_files import ResultFiles
 from batkube.batsim.routing import Router
 from batkube.bridge.decisions import UNKNOWN_CONTROL_LATENCY
-from batkube.bridge.rest import RestOnRealClock
+from batkube.bridge.quiescence import QuiescenceOnRealClock
 from batkube.bridge.startup import Startup
 from batkube.bridge.time import SimulatedTime
 from batkube.clock.pace import Pace
@@ -98,7 +98,7 @@ async def _simulations(
             server,
             clock,
             settings.step,
-            rest=RestOnRealClock(server, settings.step, None, (settings.scheduler_name,)),
+            quiescence=QuiescenceOnRealClock(server, settings.step, None, (settings.scheduler_name,)),
             scheduler_name=settings.scheduler_name,
             served=None,
             platform=platform,

@@ -18,7 +18,7 @@ from batkube.batsim.simulator import Simulator, SimulatorError
 from batkube.bridge.errors import InputError, InvariantBroken, RunFailed
 from batkube.bridge.job_files import JobFiles
 from batkube.bridge.power_meter import Use
-from batkube.bridge.rest import Rest
+from batkube.bridge.quiescence import Quiescence
 from batkube.bridge.simulation import Simulation
 from batkube.bridge.startup import Startup
 from batkube.bridge.step_loop import StepLoop
@@ -47,7 +47,7 @@ EXTENDER_TIMED_OUT = "an extender did not answer in time, which depends on real 
 class Session:
     """Plays one simulation on ``server`` and writes into the folder ``out``.
 
-    ``rest``: knows when the schedulers have nothing left to do; closed at the end.
+    ``quiescence``: knows when the schedulers have nothing left to do; closed at the end.
     ``served``: the names that running schedulers go by, where they are known.
     ``pace``: how simulated time goes on, for whoever controls it; by default as ``settings`` say.
     ``retries_on_events``: see StepLoop.
@@ -63,7 +63,7 @@ class Session:
         clock: SimulatedTime,
         settings: StepSettings,
         *,
-        rest: Rest,
+        quiescence: Quiescence,
         scheduler_name: str,
         served: tuple[str, ...] | None,
         platform: Platform | None = None,
@@ -112,7 +112,7 @@ class Session:
         """The totals of machines in that file."""
         self._turns = server.turns
         self._has_stages = startup is not None
-        self._rest = rest
+        self._quiescence = quiescence
         self._pace = pace or Pace(settings.pace, paused=settings.paused)
         run.write(out / "run.json")
 
@@ -137,7 +137,7 @@ class Session:
         loop = StepLoop(
             simulator,
             self.simulation,
-            self._rest,
+            self._quiescence,
             self._settings,
             on_step,
             self._pace,
@@ -176,7 +176,7 @@ class Session:
     def _finish(self, status: Status, exit_code: int, reason: str | None) -> int:
         run, simulation = self.run, self.simulation
         simulation.close()
-        self._rest.close()
+        self._quiescence.close()
         self._events.close()
         records = list(simulation.finished.records())
         if self._own_jobs is not None:
@@ -186,14 +186,17 @@ class Session:
         run.simulated_seconds = simulation.time.now
         run.unserved = simulation.unserved
         run.warnings = simulation.warnings
-        run.rest = self._rest.counts
-        for count, how in ((run.rest.metrics, "told by metrics"), (run.rest.quiet_period, "assumed after silence")):
+        run.quiescence = self._quiescence.counts
+        for count, how in (
+            (run.quiescence.metrics, "told by metrics"),
+            (run.quiescence.quiet_period, "assumed after silence"),
+        ):
             if count:
-                run.not_repeatable.append(f"rest was {how} {count} times")
-        if run.rest.lost:
-            run.not_repeatable.append(f"the scheduler was gone {run.rest.lost} times")
-        if run.rest.nudges:
-            run.not_repeatable.append(f"the scheduler's clock had to be nudged on {run.rest.nudges} times")
+                run.not_repeatable.append(f"quiescence was {how} {count} times")
+        if run.quiescence.lost:
+            run.not_repeatable.append(f"the scheduler was gone {run.quiescence.lost} times")
+        if run.quiescence.nudges:
+            run.not_repeatable.append(f"the scheduler's clock had to be nudged on {run.quiescence.nudges} times")
         if self._turns.together:
             run.not_repeatable.append(f"events were told at once {self._turns.together} times (--determinism fast)")
         if self._turns.strangers and run.scheduler.determinism != "none" and run.scheduler.clock != "real":

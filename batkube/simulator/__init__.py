@@ -1,1 +1,1 @@
-"""The embedded stand-in for Batsim: the same messages in and out, in process, with exact dates."""
+"""The built-in simulator, which plays Batsim's part: the same messages in and out, in process, with exact dates."""

@@ -1,14 +1,14 @@
-"""``python -m batkube.simulator``: the stand-in for the program ``batsim``, of version 4 or (``--protocol 5``) 5."""
+"""``python -m batkube.simulator``: the standalone simulator, in the place of Batsim 4 or (``--protocol 5``) 5."""
 
 import sys
 
 arguments = sys.argv[1:]
-# Only the stand-in that is asked for is imported: protocol 5 needs libraries that take longer than a short simulation.
+# Only the version that is asked for is imported: protocol 5 needs libraries that take longer than a short simulation.
 if arguments[:2] == ["--protocol", "5"]:
-    from batkube.simulator import standin5
+    from batkube.simulator import standalone_batsim5
 
-    sys.exit(standin5.main(arguments[2:]))
+    sys.exit(standalone_batsim5.main(arguments[2:]))
 
-from batkube.simulator import standin  # noqa: E402
+from batkube.simulator import standalone_batsim4  # noqa: E402
 
-sys.exit(standin.main(arguments))
+sys.exit(standalone_batsim4.main(arguments))

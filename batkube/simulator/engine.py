@@ -10,7 +10,6 @@ from batkube.batsim.platform import Platform
 from batkube.batsim.routing import Router
 from batkube.batsim.workflow import Workflow
 from batkube.batsim.workload import Workload
-from batkube.simulator.begins import simulation_begins
 from batkube.simulator.books import Books
 from batkube.simulator.control import Clock, Control, Conversation
 from batkube.simulator.dates import SECOND, picoseconds
@@ -30,6 +29,7 @@ from batkube.simulator.message_routes import MessageRoutes
 from batkube.simulator.outbox import Outbox
 from batkube.simulator.placement import Placement
 from batkube.simulator.server import Server
+from batkube.simulator.simulation_begins import simulation_begins_event
 from batkube.simulator.simulator_options import SimulatorOptions
 from batkube.simulator.submission import Submitter, simulated_jobs
 from batkube.simulator.tasks import Tasks
@@ -84,13 +84,13 @@ class Engine:
         self._launch_submitters(workloads.values())
         decisions = Decisions(self)
         self.server.registration_over = lambda: decisions.registration.over
-        begins = Message(now=0.0, events=[simulation_begins(self.resources, workloads, options)])
+        simulation_begins = Message(now=0.0, events=[simulation_begins_event(self.resources, workloads, options)])
         self.conversation: Conversation
         if exact is not None:
             master = self.resources.master
-            self.conversation = ExactConversation(exact, self.clock, self.server, decisions, master, begins)
+            self.conversation = ExactConversation(exact, self.clock, self.server, decisions, master, simulation_begins)
         else:
-            self.conversation = IdealConversation(ideal, self.clock, self.server, decisions, begins)
+            self.conversation = IdealConversation(ideal, self.clock, self.server, decisions, simulation_begins)
 
     @property
     def now(self) -> int:

@@ -22,7 +22,7 @@ class ExactConversation:
         server: Server,
         decisions: Decisions,
         master: Host | None,
-        begins: Message,
+        simulation_begins: Message,
     ) -> None:
         self._control = control
         self._clock = clock
@@ -33,12 +33,12 @@ class ExactConversation:
         """True if the decision process has answered, and all its decisions are carried out."""
         self._ended = False
         self._asked: Message | None = None
-        self._reply = begins
+        self._reply = simulation_begins
         self._index = 0
         self._messages = self._play()
         self._next: Message | None = None
         self._stuck = False
-        control.launch(Rank.CALL, lambda: control.request(lambda: self._ask(begins), self._receive))
+        control.launch(Rank.CALL, lambda: control.request(lambda: self._ask(simulation_begins), self._receive))
 
     # With the decision process
 

@@ -127,9 +127,9 @@ class IdealConversation:
     """A Conversation with ideal dates."""
 
     def __init__(
-        self, control: IdealControl, clock: Clock, server: Server, decisions: Decisions, begins: Message
+        self, control: IdealControl, clock: Clock, server: Server, decisions: Decisions, simulation_begins: Message
     ) -> None:
-        self._begins: Message | None = begins
+        self._simulation_begins: Message | None = simulation_begins
         self._control = control
         self._clock = clock
         self._server = server
@@ -138,9 +138,9 @@ class IdealConversation:
         """The date of the last message."""
 
     def next_message(self) -> Message | None:
-        if self._begins is not None:
-            begins, self._begins = self._begins, None
-            return begins
+        if self._simulation_begins is not None:
+            simulation_begins, self._simulation_begins = self._simulation_begins, None
+            return simulation_begins
         control, server = self._control, self._server
         while not server.outbox.events:
             if server.finished:

@@ -85,15 +85,15 @@ def test_nothing_that_was_recorded_is_unknown() -> None:
 
 
 def test_hosts_are_told_with_their_cores_and_speeds() -> None:
-    (begins,) = Conversation("turn_onoff").events(m.SimulationBegins)
-    assert (begins.data.nb_resources, begins.data.nb_compute_resources) == (4, 4)
-    assert not begins.data.allow_compute_sharing
-    host = begins.data.compute_resources[0]
+    (simulation_begins,) = Conversation("turn_onoff").events(m.SimulationBegins)
+    assert (simulation_begins.data.nb_resources, simulation_begins.data.nb_compute_resources) == (4, 4)
+    assert not simulation_begins.data.allow_compute_sharing
+    host = simulation_begins.data.compute_resources[0]
     assert (host.id, host.name, host.state, host.cores, host.pstate) == (0, "host0", "idle", 1, 0)
     assert host.speeds[:2] == [100000000.0, 88958990.536277607083]
     assert host.properties["sleep_pstates"] == "13:14:15"
     assert host.properties["role"] == ""
-    assert begins.data.workloads == {"w0": "/SCENARIO/workload.json"}
+    assert simulation_begins.data.workloads == {"w0": "/SCENARIO/workload.json"}
 
 
 def test_a_job_is_told_as_by_batsim_4() -> None:
@@ -125,8 +125,8 @@ def test_extra_data_counts_as_if_it_stood_beside(raw: dict[str, Any], seen: dict
 
 
 def test_profiles_are_told_as_in_workload_files() -> None:
-    (begins,) = Conversation("profiles_forwarded").events(m.SimulationBegins)
-    profiles = begins.data.profiles["w0"]
+    (simulation_begins,) = Conversation("profiles_forwarded").events(m.SimulationBegins)
+    profiles = simulation_begins.data.profiles["w0"]
     assert profiles["delay"] == {"type": "DelayProfile", "delay": 20.2}
     assert profiles["sequence"] == {
         "type": "SequentialCompositionProfile",

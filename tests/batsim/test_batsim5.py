@@ -49,8 +49,8 @@ def test_what_was_recorded_is_understood_and_answered_the_same(form: Form) -> No
 def check(player: Player) -> None:
     """Tell what a decision process is told in that simulation."""
     assert not player.told(m.UnknownEvent)
-    (begins,) = player.told(m.SimulationBegins)
-    assert [host.name for host in begins.compute_resources] == ["n1", "n2", "n10"]
+    (simulation_begins,) = player.told(m.SimulationBegins)
+    assert [host.name for host in simulation_begins.compute_resources] == ["n1", "n2", "n10"]
     assert [(data.resources, data.state) for data in player.told(m.ResourceStateChanged)] == [
         ("0", "1"),
         ("1-2", "2"),

@@ -22,7 +22,7 @@ async def endpoint() -> AsyncIterator[Endpoint]:
 
 
 async def call(endpoint: Endpoint, folder: Path) -> asyncio.subprocess.Process:
-    """A stand-in for Batsim that calls at the endpoint."""
+    """Calls at the endpoint in Batsim's place."""
     platform, workload = inputs(folder)
     arguments = ("-p", str(platform), "-w", str(workload), "-e", str(folder / "out"), "-s", endpoint.address)
     return await asyncio.create_subprocess_exec(*COMMAND, *arguments)

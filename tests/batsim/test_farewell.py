@@ -1,4 +1,4 @@
-"""A Batsim that was started by hand comes to its end whatever becomes of us: the stand-in, and a real one."""
+"""A Batsim that was started by hand comes to its end whatever becomes of us. So does the standalone simulator."""
 
 import asyncio
 import sys
@@ -15,7 +15,7 @@ from tests.batsim.real import REAL, needs_batsim
 from tests.batsim.stand_in import COMMAND, FirstComeFirstServed, inputs
 
 
-@pytest.fixture(params=["stand-in", pytest.param("real", marks=needs_batsim)])
+@pytest.fixture(params=["standalone", pytest.param("real", marks=needs_batsim)])
 def batsim(request: pytest.FixtureRequest) -> tuple[str, ...]:
     return (str(REAL),) if request.param == "real" else COMMAND
 

@@ -70,8 +70,8 @@ def test_every_platform_of_batsim_and_the_go_batkube_is_read(path: Path) -> None
 
 @pytest.mark.parametrize("scenario", [s for s in scenarios("v3", "v4") if s.dialogue], ids=by_name)
 def test_hosts_have_the_numbers_roles_and_properties_that_batsim_gives_them(scenario: Scenario) -> None:
-    (begins,) = decode(scenario.dialogue[0][0]).events
-    assert isinstance(begins, SimulationBegins)
+    (simulation_begins,) = decode(scenario.dialogue[0][0]).events
+    assert isinstance(simulation_begins, SimulationBegins)
     command = scenario.command
     read = read_platform(scenario.folder / command[command.index("-p") + 1])
     roles = {}
@@ -81,10 +81,14 @@ def test_hosts_have_the_numbers_roles_and_properties_that_batsim_gives_them(scen
     resources = read.resources(
         master=command[command.index("-m") + 1] if "-m" in command else "master_host",
         roles=roles,
-        limit=begins.data.nb_compute_resources if "--mmax" in " ".join(command) else None,
+        limit=simulation_begins.data.nb_compute_resources if "--mmax" in " ".join(command) else None,
     )
     for number, (host, told) in enumerate(
-        zip(resources.numbered, begins.data.compute_resources + begins.data.storage_resources, strict=True)
+        zip(
+            resources.numbered,
+            simulation_begins.data.compute_resources + simulation_begins.data.storage_resources,
+            strict=True,
+        )
     ):
         assert (number, host.name) == (told.id, told.name)
         assert {**host.properties, "role": resources.roles[host.name]} == told.properties

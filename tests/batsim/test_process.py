@@ -1,4 +1,4 @@
-"""Batsim as a process of ours. The stand-in takes its place, with the same options."""
+"""Batsim as a process of ours. The standalone simulator takes its place, with the same options."""
 
 import asyncio
 import os

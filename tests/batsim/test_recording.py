@@ -52,7 +52,7 @@ async def record(folder: Path, kind: str, name: str = "exchange.jsonl") -> Path:
     return path
 
 
-@pytest.mark.parametrize("kind", ["embedded", "stand-in", pytest.param("real", marks=needs_batsim)])
+@pytest.mark.parametrize("kind", ["embedded", "standalone", pytest.param("real", marks=needs_batsim)])
 async def test_an_exchange_is_kept_in_the_format_of_the_transcripts_and_plays_again(tmp_path: Path, kind: str) -> None:
     path = await record(tmp_path, kind)
     lines = path.read_bytes().splitlines()

@@ -27,7 +27,7 @@ async def beside(work: Awaitable[None]) -> AsyncIterator[None]:
 
 
 async def nothing(world: World) -> None:
-    raise AssertionError("nobody waits for rest at a pace")
+    raise AssertionError("nobody waits for quiescence at a pace")
 
 
 async def appears(condition: Callable[[], bool]) -> None:

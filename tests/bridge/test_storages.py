@@ -49,8 +49,8 @@ def test_a_label_without_a_host_is_named(storages: Storages, requirements: dict[
 
 async def test_batsim_5_wants_even_the_only_storage_named(tmp_path: Path) -> None:
     world = World(tmp_path, [1], delays({"id": "a"}))
-    begins = world.simulator.next_message()
-    (event,) = begins.events
+    simulation_begins = world.simulator.next_message()
+    (event,) = simulation_begins.events
     assert isinstance(event, SimulationBegins)
     event.data.names_storages = True
     event.data.storage_resources = [Resource(id=1, name="disk")]
@@ -58,5 +58,5 @@ async def test_batsim_5_wants_even_the_only_storage_named(tmp_path: Path) -> Non
     async def between() -> None:
         return
 
-    await world.simulation.apply(begins, between)
+    await world.simulation.apply(simulation_begins, between)
     assert world.simulation.cluster.storages.mapping(needs(PFS), {}) == {"pfs": 1}

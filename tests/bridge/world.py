@@ -13,7 +13,7 @@ from batkube.batsim.platform import read_platform
 from batkube.batsim.workload import parse_workload
 from batkube.bridge.decision_time import ZERO, DecisionTime
 from batkube.bridge.jobs import JobState
-from batkube.bridge.rest import RestOnRealClock
+from batkube.bridge.quiescence import QuiescenceOnRealClock
 from batkube.bridge.simulation import Simulation
 from batkube.bridge.startup import Startup
 from batkube.bridge.step_loop import StepLoop
@@ -103,7 +103,7 @@ class World:
         """
         world = self
 
-        class Scheduler(RestOnRealClock):
+        class Scheduler(QuiescenceOnRealClock):
             async def start(self) -> None:
                 """It is there already."""
 
@@ -115,11 +115,11 @@ class World:
                 await schedule(world)
                 return time.monotonic()
 
-        rest = Scheduler(self.server, settings, pid=None)
+        quiescence = Scheduler(self.server, settings, pid=None)
         try:
-            await StepLoop(self.simulator, self.simulation, rest, settings, pace=pace).run()
+            await StepLoop(self.simulator, self.simulation, quiescence, settings, pace=pace).run()
         finally:
-            rest.close()
+            quiescence.close()
 
     def waiting(self) -> list[JSON]:
         return [pod for pod in self.server.list("pods") if not pod["spec"].get("nodeName")]

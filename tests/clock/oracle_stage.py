@@ -39,7 +39,7 @@ class Server:
     def connections(self) -> list[socket.socket]:
         return self.accepted
 
-    def stirred(self) -> None:
+    def active(self) -> None:
         return None
 
     def listener(self) -> socket.socket | None:

@@ -71,7 +71,7 @@ class OrderServer:
     def connections(self) -> list[socket.socket]:
         return [transport.get_extra_info("socket") for transport in self._transports()]
 
-    def stirred(self) -> None:
+    def active(self) -> None:
         return None
 
     def listener(self) -> socket.socket | None:

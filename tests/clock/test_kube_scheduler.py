@@ -68,7 +68,7 @@ async def simulate(binary: Path, folder: Path) -> tuple[list[tuple[str, str]], l
     bound, delays = [], []
     try:
         while events or waiting:
-            verdict = await clock.at_rest(timeout=30)
+            verdict = await clock.wait_for_quiescence(timeout=30)
             assert verdict.idle, verdict.reason
             for name in list(waiting):
                 where = server.get("pods", name)["spec"].get("nodeName")

@@ -1,4 +1,4 @@
-"""The two looks and the wait for rest as a whole; and what one look only would miss."""
+"""The two looks and the wait for quiescence as a whole; and what one look only would miss."""
 
 import asyncio
 import os
@@ -108,7 +108,7 @@ while True:
         assert oracle.look().reason == f"thread {process.pid} of process {process.pid} ran meanwhile"
 
 
-class TestAtRest:
+class TestWaitForQuiescence:
     async def test_waits_for_the_end_of_work(self, oracle: IdleOracle, start_python: StartPython) -> None:
         process = start_python(
             "import time\nprint('ready', flush=True); end = time.monotonic() + 0.2\n"
@@ -117,11 +117,11 @@ class TestAtRest:
         )
         line(process)
         oracle.add(process.pid)
-        assert (await oracle.at_rest(timeout=20)).idle
+        assert (await oracle.wait_for_quiescence(timeout=20)).idle
         assert process.stdout is not None
         os.set_blocking(process.stdout.fileno(), False)
         assert line(process) == "done"
-        assert oracle.counts.rests == 1
+        assert oracle.counts.established == 1
         assert oracle.counts.looks < 400  # it looks less and less often
         assert oracle.counts.longest_wait > 0.1
 
@@ -129,7 +129,7 @@ class TestAtRest:
         process = start_python(SPINS)
         line(process)
         oracle.add(process.pid)
-        verdict = await oracle.at_rest(timeout=0.1)
+        verdict = await oracle.wait_for_quiescence(timeout=0.1)
         assert not verdict.idle
         assert not verdict.gone
         assert verdict.reason
@@ -139,7 +139,7 @@ class TestAtRest:
         line(process)
         oracle.add(process.pid)
         asyncio.get_running_loop().call_later(0.1, process.kill)
-        assert (await oracle.at_rest(timeout=None)).gone
+        assert (await oracle.wait_for_quiescence(timeout=None)).gone
 
     async def test_others_go_on_meanwhile(self, oracle: IdleOracle, start_python: StartPython) -> None:
         process = start_python(SPINS)
@@ -154,7 +154,7 @@ class TestAtRest:
                 turns += 1
 
         counting = asyncio.create_task(count())
-        await oracle.at_rest(timeout=0.3)
+        await oracle.wait_for_quiescence(timeout=0.3)
         counting.cancel()
         assert turns >= 5
 
@@ -173,13 +173,13 @@ class TestAtRest:
         loop.call_soon(loop.call_soon, loop.call_soon, server.accepted.append, connection)
         oracle = IdleOracle(server)
         oracle.add(process.pid)
-        verdict = await oracle.at_rest(timeout=0)
+        verdict = await oracle.wait_for_quiescence(timeout=0)
         assert verdict.idle == missed, verdict
         oracle.close()
         server.accepted.append(connection)
 
 
-def test_a_doze_that_ends_is_no_rest(
+def test_a_doze_that_ends_is_no_quiescence(
     oracle: IdleOracle, start_python: StartPython, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A thread that was woken shows the call in which it slept until its CPU, which may be busy, takes note of it."""

@@ -82,7 +82,7 @@ class TestSettled:
         with monkeypatch.context() as unknown:
             unknown.setattr(server, "connections", list)
             until(lambda: idle(oracle))
-        assert (await oracle.at_rest(timeout=0.2)).kind == "in flight"
+        assert (await oracle.wait_for_quiescence(timeout=0.2)).kind == "in flight"
 
 
 @pytest.mark.parametrize("count", range(1, 8))
@@ -103,7 +103,7 @@ def test_connections_that_an_event_loop_accepts_one_by_one(
         until(lambda: state(process.pid) == "S")
         oracle = IdleOracle(server)
         oracle.add(process.pid)
-        verdict = await oracle.at_rest(timeout=0)
+        verdict = await oracle.wait_for_quiescence(timeout=0)
         assert server.heard == count or not verdict.idle
         oracle.close()
         await server.stop()

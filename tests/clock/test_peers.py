@@ -39,7 +39,7 @@ def test_our_own_process_is_nobody() -> None:
             assert peer_pid(connection) is None
 
 
-async def test_silence_is_rest_and_a_request_breaks_it() -> None:
+async def test_silence_is_quiescence_and_a_request_breaks_it() -> None:
     loop = asyncio.get_running_loop()
     requests = 0
 
@@ -49,13 +49,13 @@ async def test_silence_is_rest_and_a_request_breaks_it() -> None:
 
     loop.call_later(0.1, request)
     start = loop.time()
-    verdict = await QuietPeriod(lambda: requests, 0.2).at_rest(timeout=20)
+    verdict = await QuietPeriod(lambda: requests, 0.2).wait_for_quiescence(timeout=20)
     assert verdict.idle
     assert loop.time() - start >= 0.3 - 0.01
 
 
-async def test_a_chatterbox_is_not_at_rest() -> None:
+async def test_a_chatterbox_is_not_quiescent() -> None:
     count = iter(range(1_000_000))
-    verdict = await QuietPeriod(lambda: next(count), 0.05).at_rest(timeout=0.2)
+    verdict = await QuietPeriod(lambda: next(count), 0.05).wait_for_quiescence(timeout=0.2)
     assert not verdict.idle
     assert verdict.reason == "requests came less than 0.05 s ago"

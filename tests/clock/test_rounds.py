@@ -23,7 +23,7 @@ from .order_server import OrderServer
 GO_KINDS = ("cpu", "fan", "channels", "threads", "gc", "disk", "pipe")
 PYTHON_KINDS = ("cpu", "threads", "process")
 TOO_EARLY = 0.01
-"""Share of rounds in which rest may be seen too early.
+"""Share of rounds in which quiescence may be seen too early.
 
 It should be none. On a machine with more to do than it has cores two of 420 were seen once, for a reason not found.
 Each part of the method left out makes it several times as many.
@@ -67,7 +67,7 @@ async def rounds(
                 round=number, kind=kinds[number % len(kinds)], ms=random_.uniform(0.02, longest_ms), posts=posts
             )
             while True:
-                verdict = await oracle.at_rest(timeout=20)
+                verdict = await oracle.wait_for_quiescence(timeout=20)
                 assert not verdict.gone, verdict.reason
                 if not verdict.idle:
                     missed += server.done(posts)
@@ -75,7 +75,7 @@ async def rounds(
                     false += 1
                 else:
                     break
-        assert oracle.counts.rests == count + false
+        assert oracle.counts.established == count + false
     finally:
         oracle.close()
         client.kill()

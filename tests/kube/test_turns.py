@@ -63,7 +63,7 @@ async def let_all_through(server: ApiServer) -> None:
         await until(lambda: not server.busy())
 
 
-async def test_a_request_waits_for_its_turn_and_the_server_is_at_rest_meanwhile(
+async def test_a_request_waits_for_its_turn_and_the_server_is_quiescent_meanwhile(
     server: ApiServer, taker: httpx.AsyncClient
 ) -> None:
     assert not server.turns.next()

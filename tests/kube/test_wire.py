@@ -31,20 +31,20 @@ async def test_a_request_that_is_not_answered(server: ApiServer, client: httpx.A
 async def test_who_has_moved_is_told_once(server: ApiServer, client: httpx.AsyncClient) -> None:
     await client.get("/healthz")
     (wire,) = server.connections()
-    assert server.stirred() == {wire}
-    assert server.stirred() == set()
+    assert server.active() == {wire}
+    assert server.active() == set()
     await client.get("/healthz")
-    assert server.stirred() == {wire}
+    assert server.active() == {wire}
 
 
 async def test_a_connection_is_told_of_before_it_has_sent_anything(server: ApiServer) -> None:
     reader, writer = await asyncio.open_connection("127.0.0.1", server.port)
     await until(lambda: bool(server.connections()))
-    assert server.stirred() == set(server.connections())
+    assert server.active() == set(server.connections())
     writer.close()
     assert await reader.read() == b""
     await until(lambda: not server.connections())
-    assert server.stirred() == set()
+    assert server.active() == set()
 
 
 async def test_who_does_not_read_is_held_up_and_keeps_nobody_busy(server: ApiServer) -> None:

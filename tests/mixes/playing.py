@@ -17,7 +17,7 @@ from batkube.bridge.cluster import ADMISSION_WITHOUT
 from batkube.bridge.decision_time import DecisionTime
 from batkube.bridge.job_files import JobFiles
 from batkube.bridge.jobs import Job
-from batkube.bridge.policy_rest import PolicyRest
+from batkube.bridge.policy_quiescence import PolicyQuiescence
 from batkube.bridge.simulation import Simulation
 from batkube.bridge.startup import Startup
 from batkube.bridge.step_loop import StepLoop
@@ -120,14 +120,14 @@ async def play(mix: Mix, files: Files, simulator: Simulator, out: Path, *, laten
     )
     settings = StepSettings()
     names = ("default-scheduler",)
-    rest = PolicyRest(server, now, load("fifo"), names=names, seed=0, log=out / "scheduler.log")
+    quiescence = PolicyQuiescence(server, now, load("fifo"), names=names, seed=0, log=out / "scheduler.log")
     outcome = Outcome()
     try:
-        await StepLoop(simulator, simulation, rest, settings).run()
+        await StepLoop(simulator, simulation, quiescence, settings).run()
     except Exception as error:  # whatever it is, it belongs into the report of the mix
         outcome.error = f"{type(error).__name__}: {error}"
     finally:
-        rest.close()
+        quiescence.close()
         simulation.close()
         events.close()
         await simulator.close()

@@ -125,7 +125,7 @@ def test_over_tls_a_kube_scheduler_keeps_the_makespan(
     assert done.exit_code == 0, done.stderr
     assert done.run["makespan"] == pytest.approx(2420.0, abs=5e-4)
     assert done.run["mean_waiting_time"] == pytest.approx(123.5, abs=5e-4)
-    assert done.run["rest"]["quiet_period"] == 0
+    assert done.run["quiescence"]["quiet_period"] == 0
 
 
 @pytest.mark.parametrize("kind", ["kube-scheduler", "fifo"])

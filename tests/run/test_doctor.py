@@ -37,7 +37,7 @@ def batkube(*words: str, warning: str = "", **env: str) -> str:
 
 def test_it_says_what_a_run_does_here() -> None:
     said = batkube()
-    for name in ("clock of a Go program", "clock of any other program", "rest of a scheduler"):
+    for name in ("clock of a Go program", "clock of any other program", "quiescence of a scheduler"):
         assert name in said
 
 
@@ -67,7 +67,7 @@ def test_other_machines_degrade(system: str, machine: str) -> None:
     assert said.count("clock of") == 2
     assert said.count("real: its timers run in real time") == 2
     assert "needs Linux" in said
-    assert ("silence" in said.split("rest of a scheduler")[1].splitlines()[0]) == (system == "Darwin")
+    assert ("silence" in said.split("quiescence of a scheduler")[1].splitlines()[0]) == (system == "Darwin")
 
 
 @pytest.mark.parametrize(("system", "machine"), [("Darwin", "arm64"), ("Linux", "aarch64")])
@@ -82,5 +82,5 @@ def test_runs_go_on_other_machines_too(
     run = json.loads((tmp_path / "out" / "run.json").read_text())
     assert run["jobs"]["succeeded"] == 1
     assert run["repeatable"] is False
-    assert (run["rest"]["observed"] > 0) == (system == "Linux")
-    assert (run["rest"]["quiet_period"] > 0) == (system == "Darwin")
+    assert (run["quiescence"]["observed"] > 0) == (system == "Linux")
+    assert (run["quiescence"]["quiet_period"] > 0) == (system == "Darwin")

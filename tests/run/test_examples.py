@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from batkube.bridge.clock_rest import LEAD
+from batkube.bridge.clock_quiescence import LEAD
 from tests.run.conftest import JSON, Batkube, Outcome
 
 EXAMPLES = Path(__file__).parents[2] / "examples"

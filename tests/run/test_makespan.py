@@ -42,4 +42,4 @@ def test_200_jobs_of_170_seconds(
     if mean_wait is not None:
         assert sum(waits) / 200 == pytest.approx(mean_wait, abs=5e-4)
     assert {row["final_state"] for row in rows} == {"COMPLETED_SUCCESSFULLY"}
-    assert done.run["rest"]["quiet_period"] == 0
+    assert done.run["quiescence"]["quiet_period"] == 0

@@ -54,7 +54,7 @@ def same(batkube: Batkube, words: list[str]) -> None:
     by two watches, and no order binds those. So it is asked of workloads without.
     """
     inside = batkube(*words, "--on-deadlock", "reject")
-    assert inside.run["rest"]["in_process"] > 0
+    assert inside.run["quiescence"]["in_process"] > 0
     outside = batkube(*words, "--on-deadlock", "reject", *FIFO_PROGRAM)
     if outside.run["scheduler"]["clock"] == "real":
         pytest.skip("this machine cannot give programs the simulated clock")
@@ -252,7 +252,9 @@ def test_a_policy_that_is_none_is_named(
     assert len(done.stderr.splitlines()) == 1
 
 
-@pytest.mark.parametrize("arguments", [["--clock", "real"], ["--clock", "tree"], ["--rest", "quiet"]], ids=" ".join)
+@pytest.mark.parametrize(
+    "arguments", [["--clock", "real"], ["--clock", "tree"], ["--quiescence", "quiet"]], ids=" ".join
+)
 def test_what_is_for_a_process_is_refused(batkube: Batkube, two: list[object], arguments: list[str]) -> None:
     done = batkube(*two, *arguments)
     assert done.exit_code == 2

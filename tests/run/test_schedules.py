@@ -54,7 +54,7 @@ def assert_consistent(done: Outcome, count: int) -> None:
     assert done.run["jobs"]["submitted"] == count
     times = [event["time"] for event in done.events]
     assert times == sorted(times)
-    assert done.run["rest"]["quiet_period"] == done.run["rest"]["not_established"] == 0
+    assert done.run["quiescence"]["quiet_period"] == done.run["quiescence"]["not_established"] == 0
 
 
 def uses(done: Outcome, amount: Callable[[dict[str, str]], Fraction] = lambda row: Fraction(1)) -> list[Use]:

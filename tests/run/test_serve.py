@@ -134,8 +134,8 @@ def test_one_simulation_after_another(
             assert (folder / "batsim_jobs.csv").exists() == (kind == "fifo")
             run = json.loads((folder / "run.json").read_text())
             assert run["makespan"] == 3510.0
-            assert run["rest"]["observed"] > 100
-            assert run["rest"]["quiet_period"] == 0
+            assert run["quiescence"]["observed"] > 100
+            assert run["quiescence"]["quiet_period"] == 0
     code, errors = server.end(signal.SIGTERM)
     assert (code, errors) == (0, "")
 
@@ -157,7 +157,7 @@ def test_time_stands_while_the_scheduler_is_gone(serve: Callable[..., Serve], tm
         with stranger(fifo(server)):
             server.finished(1)
     run = json.loads((server.out / "simulation-1" / "run.json").read_text())
-    assert (run["makespan"], run["rest"]["lost"]) == (3510.0, 1)
+    assert (run["makespan"], run["quiescence"]["lost"]) == (3510.0, 1)
     assert "the scheduler was gone 1 times" in run["not_repeatable"]
     _, errors = server.end(signal.SIGTERM)
     assert errors.splitlines() == ["batkube: a scheduler is back: the simulation goes on"]

@@ -16,7 +16,7 @@ import pytest
 from batkube.batsim.platform import read_platform
 from batkube.batsim.workload import read_workload
 from batkube.simulator.embedded import EmbeddedSimulator
-from batkube.simulator.standin import talk
+from batkube.simulator.standalone_batsim4 import talk
 from tests.batsim.real import REAL, needs_batsim
 from tests.run.conftest import Batkube, environment
 from tests.run.test_ends import started, until
@@ -58,9 +58,9 @@ def by_itself(*words: object) -> Iterator[subprocess.Popen[bytes]]:
         process.wait()
 
 
-@pytest.fixture(params=["stand-in", pytest.param("real", marks=needs_batsim)])
+@pytest.fixture(params=["standalone", pytest.param("real", marks=needs_batsim)])
 def any_batsim(request: pytest.FixtureRequest, batsim: Path) -> Path:
-    """The stand-in, and the real one."""
+    """The standalone simulator, and the real one."""
     return REAL if request.param == "real" else batsim
 
 

@@ -1,4 +1,4 @@
-"""Batsim's side of the translation, for a stand-in that speaks batprotocol: events out, decisions in."""
+"""Batsim's side of the translation, for a simulator that speaks batprotocol: events out, decisions in."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -60,7 +60,7 @@ class BatsimSide:
     def _event(self, event: m.Event) -> tuple[str | None, Document]:
         match event:
             case m.SimulationBegins():
-                return "SimulationBeginsEvent", self._begins(event.data)
+                return "SimulationBeginsEvent", self._simulation_begins(event.data)
             case m.SimulationEnds():
                 return "SimulationEndsEvent", {}
             case m.JobSubmitted():
@@ -81,7 +81,7 @@ class BatsimSide:
             case _:
                 return None, {}
 
-    def _begins(self, data: m.SimulationBeginsData) -> Document:
+    def _simulation_begins(self, data: m.SimulationBeginsData) -> Document:
         content: Document = {
             "host_number": data.nb_resources,
             "computation_host_number": data.nb_compute_resources,
@@ -178,11 +178,11 @@ class BatsimSide:
             case "ForceSimulationStopEvent":
                 return [m.ForceSimulationStop(timestamp=date)]
             case _:
-                raise ValueError("is no decision that the stand-in knows")
+                raise ValueError("is no decision that the built-in simulator knows")
 
     def _call(self, event: Document) -> float:
         if event["when_type"] != "OneShot":
-            raise ValueError("the stand-in knows no periodic calls")
+            raise ValueError("the built-in simulator knows no periodic calls")
         date: float = event["when"]["time"] / _UNITS[event["when"]["time_unit"]]
         self._calls.append((date, event["call_me_later_id"]))
         return date
@@ -198,7 +198,7 @@ def _execution(event: Document) -> m.ExecuteJobData:
     allocation = event["allocation"]
     data = m.ExecuteJobData(job_id=event["job_id"], alloc=allocation["host_allocation"])
     if event.get("profile_allocation_override"):
-        raise ValueError("the stand-in knows no profile_allocation_override")
+        raise ValueError("the built-in simulator knows no profile_allocation_override")
     if allocation["executor_placement_type"] == "CustomExecutorToHostMapping":
         mapping = allocation["executor_placement"].get("mapping", [])
         data.mapping = {str(executor): position for executor, position in enumerate(mapping)}

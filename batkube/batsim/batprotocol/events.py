@@ -30,7 +30,7 @@ class EventReader:
         self._options = options
         self._init = init
         self._readers: dict[str, Callable[[float, Any], m.Event]] = {
-            "SimulationBeginsEvent": self._begins,
+            "SimulationBeginsEvent": self._simulation_begins,
             "SimulationEndsEvent": lambda date, _: m.SimulationEnds(timestamp=date),
             "JobSubmittedEvent": self._submitted,
             "JobCompletedEvent": self._completed,
@@ -69,7 +69,7 @@ class EventReader:
                 raise ProtocolError(f"bad message: event {index} ({kind}): {error}") from None
         return m.Message(now=float(now), events=events)
 
-    def _begins(self, date: float, event: Document) -> m.SimulationBegins:
+    def _simulation_begins(self, date: float, event: Document) -> m.SimulationBegins:
         compute = [read_host(host) for host in event.get("computation_hosts", ())]
         storage = [read_host(host) for host in event.get("storage_hosts", ())]
         for host in (*compute, *storage):

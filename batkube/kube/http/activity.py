@@ -50,9 +50,9 @@ class Activity:
         """Return all open connections."""
         return self._listener.wires() if self._listener is not None else []
 
-    def stirred(self) -> set[Wire]:
+    def active(self) -> set[Wire]:
         """Return the open connections that were opened, read from or written to since the last call."""
-        return self._listener.traffic.take_stirred() if self._listener is not None else set()
+        return self._listener.traffic.take_active() if self._listener is not None else set()
 
     def watching(self, storage: str) -> set[tuple[str, int]]:
         """Return the address and port of the clients that have a watch of this kind open."""

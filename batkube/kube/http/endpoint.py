@@ -57,7 +57,7 @@ class Endpoint:
         self.in_work = 0  # requests begun and not yet answered; open watches excepted
         self.watchers: dict[Watcher, Client | None] = {}  # and whose they are
         self.streams: set[Client | None] = set()  # whose watches they are
-        self._stirred: set[Watcher] = set()  # those of which something may wait to be written
+        self._woken: set[Watcher] = set()  # those of which something may wait to be written
         self.requests: Counter[tuple[str, str]] = Counter()  # by verb and storage key
         self.terminated: Counter[str] = Counter()  # watches whose clients did not read, by storage key
         self.deadlines: Deadlines | None = None  # of watches; None: by the clock of the event loop
@@ -85,11 +85,11 @@ class Endpoint:
     def unwritten(self) -> list[Client | None]:
         """Return the clients of watches of which an event, or the end, is not yet handed to the connection."""
         unwritten = []
-        for watcher in list(self._stirred):
+        for watcher in list(self._woken):
             if watcher in self.watchers and (watcher.pending or watcher.over):
                 unwritten.append(self.watchers[watcher])
             else:
-                self._stirred.discard(watcher)
+                self._woken.discard(watcher)
         return unwritten
 
     def end_watches(self) -> None:
@@ -198,7 +198,7 @@ class Endpoint:
         watcher = stream.watcher
         self.watchers[watcher] = client
         self.streams.add(client)
-        watcher.stir_in(self._stirred)
+        watcher.note_wakes_in(self._woken)
         if self.turns.takes(client):
             self.turns.follow(watcher)
         loop = asyncio.get_running_loop()

@@ -53,7 +53,7 @@ class Turns:
         self._holding: set[Client] = set()
         self._watchers: dict[Watcher, int] = {}  # and when they came
         self._followed = 0
-        self._stirred: set[Watcher] = set()  # those that may hold something back
+        self._woken: set[Watcher] = set()  # those that may hold something back
         self._arrivals = 0
 
     def draw_by(self, seed: int) -> None:
@@ -116,12 +116,12 @@ class Turns:
         watcher.hold_back()
         self._followed += 1
         self._watchers[watcher] = self._followed
-        watcher.stir_in(self._stirred)
+        watcher.note_wakes_in(self._woken)
 
     def leave(self, watcher: Watcher) -> None:
         """Forget a watch that is over."""
         self._watchers.pop(watcher, None)
-        self._stirred.discard(watcher)
+        self._woken.discard(watcher)
 
     @property
     def in_use(self) -> bool:
@@ -166,9 +166,9 @@ class Turns:
     def _holding_back(self) -> list[Watcher]:
         """Return the watches of which something waits for its turn, in the order in which the watches came."""
         holding = []
-        for watcher in list(self._stirred):
+        for watcher in list(self._woken):
             if not watcher.queued or watcher not in self._watchers:
-                self._stirred.discard(watcher)
+                self._woken.discard(watcher)
             elif watcher.held_revision is not None:
                 holding.append(watcher)
         return sorted(holding, key=self._watchers.__getitem__)
@@ -180,7 +180,7 @@ class Turns:
         for watcher in self._watchers:
             watcher.hold_back(False)
         self._watchers.clear()
-        self._stirred.clear()
+        self._woken.clear()
         while self._held:
             self._held.pop(min(self._held))()
 

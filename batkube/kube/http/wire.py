@@ -16,8 +16,8 @@ class Traffic:
     """The open connections that need to be looked at."""
 
     def __init__(self) -> None:
-        self.stirred: set[Wire] = set()
-        """The connections opened, read from or written to since the last call of `take_stirred`."""
+        self.active: set[Wire] = set()
+        """The connections opened, read from or written to since the last call of `take_active`."""
         self.unsent: set[Wire] = set()
         """The connections with written bytes that may still wait for the kernel to take them."""
 
@@ -28,14 +28,14 @@ class Traffic:
                 self.unsent.discard(wire)
         return [wire for wire in self.unsent if not wire.is_closing()]
 
-    def take_stirred(self) -> set[Wire]:
+    def take_active(self) -> set[Wire]:
         """Return the open connections that were opened, read from or written to since the last call."""
-        taken, self.stirred = self.stirred, set()
+        taken, self.active = self.active, set()
         return taken
 
     def forget(self, wire: Wire) -> None:
         """Forget a connection that is closed."""
-        self.stirred.discard(wire)
+        self.active.discard(wire)
         self.unsent.discard(wire)
 
 
@@ -65,7 +65,7 @@ class Wire:
         if data:
             self.moves += 1
             self.answered = True
-            self._traffic.stirred.add(self)
+            self._traffic.active.add(self)
             self._traffic.unsent.add(self)
             self._transport.write(data)
 
@@ -87,14 +87,14 @@ class WireProtocol(asyncio.Protocol):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Show the protocol its transport."""
         self._wire = Wire(cast(asyncio.Transport, transport), self._traffic)
-        self._traffic.stirred.add(self._wire)
+        self._traffic.active.add(self._wire)
         self._protocol.connection_made(cast(asyncio.Transport, self._wire))
 
     def data_received(self, data: bytes) -> None:
         """Note that bytes have come."""
         self._wire.moves += 1
         self._wire.answered = False
-        self._traffic.stirred.add(self._wire)
+        self._traffic.active.add(self._wire)
         self._protocol.data_received(data)
         self._heed()
 

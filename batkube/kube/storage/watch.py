@@ -75,7 +75,7 @@ class Watcher:
         self._first = True
         self._tail: bytes = b""
         self._waiter: asyncio.Future[None] | None = None
-        self._stirred: list[set[Watcher]] = []
+        self._woken_sets: list[set[Watcher]] = []
         self._holds_back = False
         self._before = 0.0  # events before this revision may be sent though it holds back
         self.bookmarks = bookmarks
@@ -112,10 +112,10 @@ class Watcher:
         """The version of the object in the next event, if that event is held back."""
         return self._queue[0][1].revision if self._queue and not self._may_send else None
 
-    def stir_in(self, stirred: set[Watcher]) -> None:
+    def note_wakes_in(self, woken: set[Watcher]) -> None:
         """Add the watch to the set now, and whenever an event is queued or may be sent."""
-        stirred.add(self)
-        self._stirred.append(stirred)
+        woken.add(self)
+        self._woken_sets.append(woken)
 
     def hold_back(self, held_back: bool = True) -> None:
         """Hold changes back until `let_through` allows them, or stop doing so."""
@@ -225,7 +225,7 @@ class Watcher:
         self._wake()
 
     def _wake(self) -> None:
-        for stirred in self._stirred:
-            stirred.add(self)
+        for woken in self._woken_sets:
+            woken.add(self)
         if self._waiter is not None and not self._waiter.done():
             self._waiter.set_result(None)

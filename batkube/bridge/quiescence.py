@@ -12,9 +12,9 @@ from collections.abc import Iterable
 from typing import Protocol
 
 from batkube.bridge.errors import RunFailed
-from batkube.bridge.metrics_rest import SETTLE, MetricsRest
+from batkube.bridge.metrics_quiescence import SETTLE, MetricsQuiescence
 from batkube.bridge.presence import Presence
-from batkube.bridge.step_settings import OnSchedulerLoss, RestMeans, StepSettings
+from batkube.bridge.step_settings import OnSchedulerLoss, QuiescenceMeans, StepSettings
 from batkube.clock.metrics import MetricsEndpoint
 from batkube.clock.oracle import IdleOracle, unobservable
 from batkube.clock.peers import peer_pid
@@ -22,7 +22,7 @@ from batkube.clock.quiet import QuietPeriod
 from batkube.clock.tcp import HasFileDescriptor
 from batkube.clock.verdict import Verdict
 from batkube.kube.server import ApiServer
-from batkube.results.run import Rest as RestCounts
+from batkube.results.run import QuiescenceCounts
 
 log = logging.getLogger(__name__)
 
@@ -38,10 +38,10 @@ it looks as if it had started up.
 """
 
 
-class Rest(Protocol):
+class Quiescence(Protocol):
     """The step loop's view of the schedulers: what it must know of them and tell them."""
 
-    counts: RestCounts
+    counts: QuiescenceCounts
     knows_timers: bool
     """True if ``next_timer`` knows all timers."""
     one_by_one: bool
@@ -74,7 +74,7 @@ class Rest(Protocol):
         """Close the files and connections of the observation."""
 
 
-def not_at_rest(counts: RestCounts, verdict: Verdict, seconds: float) -> RunFailed:
+def not_quiescent(counts: QuiescenceCounts, verdict: Verdict, seconds: float) -> RunFailed:
     """Return the error that rest could not be established: a time-out is no answer."""
     counts.not_established += 1
     return RunFailed(f"the scheduler did not come to rest within {seconds:g} s: {verdict.reason}")
@@ -98,11 +98,11 @@ def has_asked_for_pods(server: ApiServer) -> bool:
 
 async def silence_at_startup(server: ApiServer) -> None:
     """Return when no client has sent a request for a moment; soon also if one always does (it polls)."""
-    await QuietPeriod(lambda: heard(server), STARTUP_SILENCE).at_rest(timeout=4 * STARTUP_SILENCE)
+    await QuietPeriod(lambda: heard(server), STARTUP_SILENCE).wait_for_quiescence(timeout=4 * STARTUP_SILENCE)
 
 
-class RestOnRealClock:
-    """Rest of the scheduler that was started here (``pid``), or else of all clients that watch pods.
+class QuiescenceOnRealClock:
+    """Quiescence of the scheduler that was started here (``pid``), or else of all clients that watch pods.
 
     ``names``: the names that schedulers go by.
     """
@@ -112,22 +112,22 @@ class RestOnRealClock:
     keeps_appointments = False
 
     def __init__(self, server: ApiServer, settings: StepSettings, pid: int | None, names: Iterable[str] = ()) -> None:
-        self.counts = RestCounts()
+        self.counts = QuiescenceCounts()
         self._server = server
         self._settings = settings
         self._ours = pid is not None
         self._presence = Presence(server)
         self._observed = None
-        if settings.rest is RestMeans.AUTO and not unobservable():
+        if settings.quiescence is QuiescenceMeans.AUTO and not unobservable():
             self._observed = Observed(server, pid)
         self._metrics = None
-        if settings.scheduler_metrics and settings.rest is not RestMeans.QUIET:
+        if settings.scheduler_metrics and settings.quiescence is not QuiescenceMeans.QUIET:
             endpoint = MetricsEndpoint(
                 settings.scheduler_metrics,
                 token=settings.scheduler_metrics_token,
                 insecure=settings.scheduler_metrics_insecure,
             )
-            self._metrics = MetricsRest(server, endpoint, names)
+            self._metrics = MetricsQuiescence(server, endpoint, names)
 
     def close(self) -> None:
         """Close the files and connections of the observation."""
@@ -142,7 +142,7 @@ class RestOnRealClock:
         await self._started_up()
 
     async def _started_up(self) -> None:
-        await self._at_rest()
+        await self._wait_for_quiescence()
         await silence_at_startup(self._server)
         self._presence.note()
 
@@ -172,7 +172,7 @@ class RestOnRealClock:
     async def wait(self) -> float:
         """Return when the schedulers are at rest, and since when."""
         while True:
-            observed = await self._at_rest()
+            observed = await self._wait_for_quiescence()
             if await self.came_back():
                 continue
             if observed:
@@ -185,22 +185,22 @@ class RestOnRealClock:
                 self.counts.quiet_period += 1
                 return time.monotonic() - self._settings.quiet_period
 
-    async def _at_rest(self) -> bool:
-        """Wait for rest as far as it can be observed; tell whether all schedulers were observed."""
+    async def _wait_for_quiescence(self) -> bool:
+        """Wait for quiescence as far as it can be observed; tell whether all schedulers were observed."""
         if self._observed is None:
             return False
-        verdict = await self._observed.at_rest(self._settings.rest_timeout)
+        verdict = await self._observed.wait_for_quiescence(self._settings.quiescence_timeout)
         if not verdict.idle:
-            raise not_at_rest(self.counts, verdict, self._settings.rest_timeout)
+            raise not_quiescent(self.counts, verdict, self._settings.quiescence_timeout)
         return self._observed.all_in_sight()
 
-    async def _by_metrics(self, metrics: MetricsRest) -> float:
+    async def _by_metrics(self, metrics: MetricsQuiescence) -> float:
         settings = self._settings
-        verdict, exact = await metrics.at_rest(
-            lambda: heard(self._server), timeout=settings.rest_timeout, quiet_period=settings.quiet_period
+        verdict, exact = await metrics.wait_for_quiescence(
+            lambda: heard(self._server), timeout=settings.quiescence_timeout, quiet_period=settings.quiet_period
         )
         if not verdict.idle:
-            raise not_at_rest(self.counts, verdict, settings.rest_timeout)
+            raise not_quiescent(self.counts, verdict, settings.quiescence_timeout)
         if exact:
             self.counts.metrics += 1
         else:
@@ -210,9 +210,9 @@ class RestOnRealClock:
     async def _silent(self, seconds: float) -> None:
         """Wait for ``seconds`` of real time without a request."""
         quiet = QuietPeriod(lambda: heard(self._server), seconds)
-        verdict = await quiet.at_rest(timeout=self._settings.rest_timeout)
+        verdict = await quiet.wait_for_quiescence(timeout=self._settings.quiescence_timeout)
         if not verdict.idle:
-            raise not_at_rest(self.counts, verdict, self._settings.rest_timeout)
+            raise not_quiescent(self.counts, verdict, self._settings.quiescence_timeout)
 
     async def _asked_for_pods(self) -> None:
         """Return when a scheduler has asked for pods. One started here must not idle without doing so."""
@@ -254,11 +254,11 @@ class Observed:
         """Look once."""
         return self._oracle.look()
 
-    async def at_rest(self, timeout: float) -> Verdict:
+    async def wait_for_quiescence(self, timeout: float) -> Verdict:
         """Wait until all observed processes are at rest, ``timeout`` real seconds at most."""
         while True:
             self._follow_peers()
-            verdict = await self._oracle.at_rest(timeout=timeout)
+            verdict = await self._oracle.wait_for_quiescence(timeout=timeout)
             if not verdict.gone:
                 return verdict
             if self._pid is not None:

@@ -21,7 +21,7 @@ from batkube.bridge.time import SimulatedTime
 from batkube.kube.apimachinery.status import ApiError
 from batkube.kube.server import ApiServer
 from batkube.kube.storage.store import ADDED, Change
-from batkube.results.run import Rest as RestCounts
+from batkube.results.run import QuiescenceCounts
 from batkube.schedulers.policies.cluster import Cluster
 from batkube.schedulers.policies.loading import LoadedPolicy, told
 from batkube.schedulers.policies.nodes import Node
@@ -37,8 +37,8 @@ MOST_REFUSED = 1000
 not end."""
 
 
-class PolicyRest:
-    """Rest of a policy: it decides to its end when it is waited for.
+class PolicyQuiescence:
+    """Quiescence of a policy: it decides to its end when it is waited for.
 
     ``names``: the schedulerNames that it serves. ``log``: the file for the traceback of an error in it.
     """
@@ -56,7 +56,7 @@ class PolicyRest:
         seed: int,
         log: Path,
     ) -> None:
-        self.counts = RestCounts()
+        self.counts = QuiescenceCounts()
         self.one_by_one = loaded.policy.each_change
         self._server = server
         self._clock = clock

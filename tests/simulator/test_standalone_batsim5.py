@@ -15,7 +15,7 @@ from batkube.batsim.batprotocol.codec import read_frame
 from batkube.batsim.endpoint import Direction, Endpoint
 from batkube.batsim.errors import ProtocolError
 from batkube.batsim.farewell import Conversation, Dismissal
-from batkube.simulator.standin5 import main
+from batkube.simulator.standalone_batsim5 import main
 from tests.batsim.stand_in import PLATFORM, FirstComeFirstServed
 
 COMMAND = (sys.executable, "-m", "batkube.simulator", "--protocol", "5")
@@ -68,9 +68,9 @@ async def test_a_simulation_is_told_as_by_batsim_4(endpoint: Endpoint, tmp_path:
         *["JOB_COMPLETED"] * 3,
         "SIMULATION_ENDS",
     ]
-    begins = events[0]
-    assert isinstance(begins, m.SimulationBegins)
-    assert [(host.name, host.cores, host.speeds) for host in begins.data.compute_resources] == [
+    simulation_begins = events[0]
+    assert isinstance(simulation_begins, m.SimulationBegins)
+    assert [(host.name, host.cores, host.speeds) for host in simulation_begins.data.compute_resources] == [
         ("a", 1, [1e9]),
         ("b", 1, [1e9]),
     ]
@@ -166,11 +166,11 @@ async def test_jobs_are_registered_and_acknowledged(endpoint: Endpoint, tmp_path
     arguments = inputs(tmp_path)
     process = await call(endpoint, *arguments[:2], *arguments[4:], init=init)
     script = Script(endpoint)
-    begins = await script.hear()
+    simulation_begins = await script.hear()
     profile = m.RegisterProfileData(workload_name="dyn", profile_name="p", profile={"type": "delay", "delay": 4})
     job = {"id": "1", "subtime": 0, "res": 1, "profile": "p", "labels": {"app": "web"}}
     await script.answer(
-        begins,
+        simulation_begins,
         m.RegisterProfile(timestamp=0.0, data=profile),
         m.RegisterJob(timestamp=0.0, data=m.RegisterJobData(job_id="dyn!1", job={**job, "id": "dyn!1"})),
     )
@@ -246,9 +246,9 @@ async def test_hosts_are_numbered_by_the_numbers_in_their_names(endpoint: Endpoi
     process = await call(endpoint, *arguments)
     script = Script(endpoint)
     await script.answer(await script.hear(), m.ForceSimulationStop(timestamp=0.0))
-    begins = script.heard[0]
-    assert isinstance(begins, m.SimulationBegins)
-    assert [host.name for host in begins.data.compute_resources] == ["m11", "n", "n2", "n2-1", "n9x", "n10"]
+    simulation_begins = script.heard[0]
+    assert isinstance(simulation_begins, m.SimulationBegins)
+    assert [host.name for host in simulation_begins.data.compute_resources] == ["m11", "n", "n2", "n2-1", "n9x", "n10"]
     await script.to_the_end()
     assert await ended(process) == (0, "")
 

@@ -1,4 +1,4 @@
-"""Rest of a kube-scheduler that cannot be observed, by its own metrics.
+"""Quiescence of a kube-scheduler that cannot be observed, by its own metrics.
 It has no pod left to try, and all that concerns it has reached it, if
 - its active and its back-off queue are empty, and no work of its own is going on;
 - the pods that it has put aside are all that wait in the store: a pod that is being tried is in no queue;
@@ -106,7 +106,7 @@ class Expected:
             self.events[NODE_CHANGED] += 1
 
 
-class MetricsRest:
+class MetricsQuiescence:
     """Knows by its metrics when a kube-scheduler is at rest."""
 
     def __init__(self, server: ApiServer, endpoint: Readable, names: Iterable[str]) -> None:
@@ -121,8 +121,10 @@ class MetricsRest:
         self._expected.close()
         self._closing = asyncio.ensure_future(self._endpoint.close())
 
-    async def at_rest(self, heard: Callable[[], int], *, timeout: float, quiet_period: float) -> tuple[Verdict, bool]:
-        """Wait for rest, ``timeout`` real seconds at most.
+    async def wait_for_quiescence(
+        self, heard: Callable[[], int], *, timeout: float, quiet_period: float
+    ) -> tuple[Verdict, bool]:
+        """Wait for quiescence, ``timeout`` real seconds at most.
 
         The second value is True if all counts agree, else it was silence.
 

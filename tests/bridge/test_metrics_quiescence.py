@@ -1,4 +1,4 @@
-"""Rest by metrics: only when all that was written has been taken note of, and nothing is left to do."""
+"""Quiescence by metrics: only when all that was written has been taken note of, and nothing is left to do."""
 
 import asyncio
 from collections import Counter
@@ -7,14 +7,14 @@ from typing import Any
 
 import pytest
 
-from batkube.bridge import metrics_rest
-from batkube.bridge.metrics_rest import MetricsRest
+from batkube.bridge import metrics_quiescence
+from batkube.bridge.metrics_quiescence import MetricsQuiescence
 from batkube.clock.metrics import MetricsError, NotYet, Snapshot
 from batkube.clock.verdict import Verdict
 from batkube.kube.server import ApiServer
 
 SHORT, LONG = 0.2, 5.0
-"""Real seconds of patience where rest must not, and must, be seen."""
+"""Real seconds of patience where quiescence must not, and must, be seen."""
 
 
 class Endpoint:
@@ -45,11 +45,13 @@ class World:
         self.server = ApiServer(now=lambda: 0.0)
         self.endpoint = Endpoint()
         self.requests = 0
-        self.rest = MetricsRest(self.server, self.endpoint, ("default-scheduler",))
+        self.quiescence = MetricsQuiescence(self.server, self.endpoint, ("default-scheduler",))
         self.exact: bool | None = None
 
     async def wait(self, timeout: float, quiet_period: float = 60.0) -> Verdict:
-        verdict, self.exact = await self.rest.at_rest(lambda: self.requests, timeout=timeout, quiet_period=quiet_period)
+        verdict, self.exact = await self.quiescence.wait_for_quiescence(
+            lambda: self.requests, timeout=timeout, quiet_period=quiet_period
+        )
         return verdict
 
     async def begin(self) -> None:
@@ -67,7 +69,7 @@ class World:
 
 @pytest.fixture
 def world(monkeypatch: pytest.MonkeyPatch) -> World:
-    monkeypatch.setattr(metrics_rest, "SETTLE", 0.01)
+    monkeypatch.setattr(metrics_quiescence, "SETTLE", 0.01)
     return World()
 
 
@@ -78,7 +80,7 @@ async def test_nothing_written_nothing_to_do(world: World) -> None:
 
 
 @pytest.mark.parametrize("queue", ["active", "backoff", "api_calls"])
-async def test_work_in_a_queue_is_not_rest_however_long_the_silence(world: World, queue: str) -> None:
+async def test_work_in_a_queue_is_not_quiescence_however_long_the_silence(world: World, queue: str) -> None:
     await world.begin()
     world.endpoint.tell(**{queue: 1})
     verdict = await world.wait(SHORT, quiet_period=0.01)
@@ -131,16 +133,16 @@ async def test_pods_of_others_are_not_waited_for_but_those_of_its_profiles_are(w
 
 async def test_a_request_or_a_change_in_between_begins_it_anew(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     await world.begin()
-    monkeypatch.setattr(metrics_rest, "SETTLE", 0.05)
+    monkeypatch.setattr(metrics_quiescence, "SETTLE", 0.05)
 
-    async def stir() -> None:
+    async def go_on_requesting() -> None:
         while True:
             await asyncio.sleep(0.01)
             world.requests += 1
 
-    stirring = asyncio.ensure_future(stir())
+    requesting = asyncio.ensure_future(go_on_requesting())
     assert not (await world.wait(0.3)).idle
-    stirring.cancel()
+    requesting.cancel()
     assert (await world.wait(LONG)).idle
 
 
@@ -170,11 +172,11 @@ async def test_metrics_that_cannot_be_read(world: World, monkeypatch: pytest.Mon
     verdict = await world.wait(LONG)
     assert (verdict.idle, verdict.reason) == (False, "its metrics cannot be read: http://x answers 403")
     world.endpoint.error = NotYet("http://x: nobody there")
-    monkeypatch.setattr(metrics_rest, "PATIENCE", 0.1)
+    monkeypatch.setattr(metrics_quiescence, "PATIENCE", 0.1)
     assert "nobody there" in (await world.wait(LONG)).reason
 
 
 async def test_its_end_is_the_end_of_the_counting(world: World) -> None:
-    world.rest.close()
+    world.quiescence.close()
     world.pod()
-    assert world.rest._expected.waiting == 0
+    assert world.quiescence._expected.waiting == 0

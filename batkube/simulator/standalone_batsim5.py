@@ -1,4 +1,4 @@
-"""The embedded simulator in the place of Batsim 5: its command line, its protocol, and ideal dates.
+"""The standalone simulator in the place of Batsim 5: its command line, its protocol, and ideal dates.
 
 It is as strict as Batsim 5 with the schema and with the types of profiles, of which it refuses the old names.
 """
@@ -20,7 +20,7 @@ from batkube.batsim.workload import Workload, read_workload
 from batkube.simulator.embedded import EmbeddedSimulator
 from batkube.simulator.request_socket import RequestSocket
 from batkube.simulator.simulator_options import SimulatorOptions
-from batkube.simulator.standin import BAD_INPUT, FAILED, FINISHED
+from batkube.simulator.standalone_batsim4 import BAD_INPUT, FAILED, FINISHED
 
 GENERIC = "generic"
 """The only type of external events in Batsim 5."""

@@ -8,7 +8,7 @@ import pytest
 
 from batkube.batsim.endpoint import Endpoint
 from batkube.batsim.messages import Message, SimulationBegins
-from batkube.simulator.standin import main, parse_arguments, read_inputs
+from batkube.simulator.standalone_batsim4 import main, parse_arguments, read_inputs
 from tests.batsim.stand_in import COMMAND, FirstComeFirstServed, inputs
 
 
@@ -130,11 +130,14 @@ async def test_what_a_decision_process_is_told_first_is_batsims_spelling(tmp_pat
     await player.play(endpoint)
     await program
     await endpoint.close()
-    (begins,) = player.said[0].events
-    assert isinstance(begins, SimulationBegins)
-    assert begins.data.config.sched_config == "fast"
-    assert begins.data.workloads == {"w0": str(workload.absolute())}
-    assert [(resource.id, resource.name) for resource in begins.data.compute_resources] == [(0, "a"), (1, "b")]
+    (simulation_begins,) = player.said[0].events
+    assert isinstance(simulation_begins, SimulationBegins)
+    assert simulation_begins.data.config.sched_config == "fast"
+    assert simulation_begins.data.workloads == {"w0": str(workload.absolute())}
+    assert [(resource.id, resource.name) for resource in simulation_begins.data.compute_resources] == [
+        (0, "a"),
+        (1, "b"),
+    ]
 
 
 def test_batsim_without_a_decision_process_is_refused_by_name(capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,4 +1,4 @@
-"""The embedded simulator as a program of its own, in the place of ``batsim``: it connects, asks, and writes its files.
+"""The standalone simulator in the place of Batsim 4, a program of its own: it connects, asks, and writes its files.
 
 With it everything that talks to Batsim can be tried and tested where there is no Batsim.
 """

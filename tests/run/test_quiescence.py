@@ -1,4 +1,4 @@
-"""Schedulers that batkube does not start, or may not look at: how their rest is known, and how often by which means."""
+"""Schedulers that batkube does not start, or may not look at: how, and how often, their quiescence is known."""
 
 import json
 import signal
@@ -73,22 +73,22 @@ def test_metrics_tell_of_a_scheduler_out_of_sight(
     kube_scheduler: Path,
     free_port: Callable[[], int],
 ) -> None:
-    """The decisions are those of a scheduler that was seen; silence was taken for rest at the start only."""
+    """The decisions are those of a scheduler that was seen; silence was taken for quiescence at the start only."""
     port = free_port()
     url = f"https://127.0.0.1:{port}"
-    server = serve("--rest", "metrics", "--scheduler-metrics", url, "--scheduler-metrics-insecure")
+    server = serve("--quiescence", "metrics", "--scheduler-metrics", url, "--scheduler-metrics-insecure")
     with with_metrics(
         kube_scheduler, server.out / "kubeconfig", port, "--authorization-always-allow-paths=/healthz,/metrics"
     ):
         for index in (1, 2):
             run = simulation(server, tmp_path / f"b{index}", overload, index)
             assert run["makespan"] == OVERLOAD_ENDS
-            assert run["rest"]["metrics"] >= 15
-            assert run["rest"]["observed"] == 0
-            assert run["rest"]["quiet_period"] <= 2
-            assert run["rest"]["not_established"] == 0
+            assert run["quiescence"]["metrics"] >= 15
+            assert run["quiescence"]["observed"] == 0
+            assert run["quiescence"]["quiet_period"] <= 2
+            assert run["quiescence"]["not_established"] == 0
             assert "the scheduler lives on the real clock" in run["not_repeatable"]
-            assert f"rest was told by metrics {run['rest']['metrics']} times" in run["not_repeatable"]
+            assert f"quiescence was told by metrics {run['quiescence']['metrics']} times" in run["not_repeatable"]
     assert server.end(signal.SIGTERM) == (0, "")
 
 
@@ -103,7 +103,7 @@ def test_metrics_are_read_with_a_token(
     port, token = free_port(), tmp_path / "token"
     url = f"https://127.0.0.1:{port}/metrics"
     server = serve(
-        *("--rest", "metrics", "--scheduler-metrics", url, "--scheduler-metrics-insecure"),
+        *("--quiescence", "metrics", "--scheduler-metrics", url, "--scheduler-metrics-insecure"),
         *("--scheduler-metrics-token", str(token), "--quiet-period", "5"),
     )
     with httpx.Client(base_url=server.url) as client:
@@ -119,7 +119,7 @@ def test_metrics_are_read_with_a_token(
     with with_metrics(built_tool("kube-scheduler-1.36.3"), kubeconfig, port, *delegated):
         run = simulation(server, tmp_path / "b", overload)
     assert run["makespan"] == OVERLOAD_ENDS
-    assert run["rest"]["metrics"] >= 15
+    assert run["quiescence"]["metrics"] >= 15
     with httpx.Client(base_url=server.url) as client:
         assert 'resource="tokenreviews"' in client.get("/metrics").text
 
@@ -132,12 +132,12 @@ def test_metrics_that_may_not_be_read_say_what_to_do(
 ) -> None:
     port = free_port()
     url = f"https://127.0.0.1:{port}"
-    server = serve("--rest", "metrics", "--scheduler-metrics", url, "--scheduler-metrics-insecure")
+    server = serve("--quiescence", "metrics", "--scheduler-metrics", url, "--scheduler-metrics-insecure")
     with with_metrics(built_tool("kube-scheduler-1.36.3"), server.out / "kubeconfig", port):
         server.simulate(tmp_path / "b")
         run = json.loads((server.out / "simulation-1" / "run.json").read_text())
     assert run["status"] == "failed"
-    assert run["rest"]["not_established"] == 1
+    assert run["quiescence"]["not_established"] == 1
     assert f"{url}/metrics: answers 403 Forbidden" in run["reason"]
     assert "--authorization-always-allow-paths" in run["reason"]
 
@@ -155,10 +155,16 @@ def test_metrics_keep_pace_with_contention(
     words = [built_tool("kube-scheduler-1.36.3"), "--kubeconfig={kubeconfig}", "--leader-elect=false"]
     words += [f"--secure-port={port}", "--bind-address=127.0.0.1", "--kube-api-qps=5000", "--kube-api-burst=5000"]
     words += ["--authorization-always-allow-paths=/metrics"]
-    means = ["--scheduler-metrics", f"https://127.0.0.1:{port}", "--scheduler-metrics-insecure", "--rest", "metrics"]
+    means = [
+        "--scheduler-metrics",
+        f"https://127.0.0.1:{port}",
+        "--scheduler-metrics-insecure",
+        "--quiescence",
+        "metrics",
+    ]
     told = batkube(*arguments, "--scheduler-cmd", " ".join(map(str, words)), *means)
     assert told.exit_code == 0, told.stderr
-    assert told.run["rest"]["metrics"] > told.run["rest"]["quiet_period"]
+    assert told.run["quiescence"]["metrics"] > told.run["quiescence"]["quiet_period"]
     assert told.run["repeatable"] is False
     for row in told.rows("jobs.csv"):
         # A job that waits begins at the very date at which another one ends.
@@ -171,19 +177,19 @@ def test_silence_has_to_do_where_nothing_else_may(
     batkube: Batkube, platform: Callable[..., Path], workload: Callable[..., Path]
 ) -> None:
     given = workload([{"id": "a", "subtime": 0, "res": 1, "profile": "p"}], {"p": {"type": "delay", "delay": 1}})
-    done = batkube("-p", platform(1), "-w", given, *FIFO_PROGRAM, "--rest", "quiet")
+    done = batkube("-p", platform(1), "-w", given, *FIFO_PROGRAM, "--quiescence", "quiet")
     assert done.exit_code == 0, done.stderr
     assert done.run["scheduler"]["clock"] == "real"
-    assert done.run["rest"]["quiet_period"] > 0
-    assert done.run["rest"]["observed"] == 0
+    assert done.run["quiescence"]["quiet_period"] > 0
+    assert done.run["quiescence"]["observed"] == 0
     assert done.run["repeatable"] is False
 
 
 @pytest.mark.parametrize(
     ("arguments", "complaint"),
     [
-        (["--rest", "metrics"], "--rest metrics needs --scheduler-metrics URL"),
-        (["--rest", "quiet", "--clock", "once"], "--rest quiet leaves the scheduler on the real clock"),
+        (["--quiescence", "metrics"], "--quiescence metrics needs --scheduler-metrics URL"),
+        (["--quiescence", "quiet", "--clock", "once"], "--quiescence quiet leaves the scheduler on the real clock"),
         (["--scheduler-metrics", "localhost:10259"], "scheduler_metrics"),
     ],
 )

@@ -1,17 +1,17 @@
-"""The rest of a scheduler that lives on the simulated clock: it is observed, and its timers are known."""
+"""The quiescence of a scheduler that lives on the simulated clock: it is observed, and its timers are known."""
 
 import asyncio
 import time
 
 from batkube.bridge.errors import RunFailed
-from batkube.bridge.rest import has_asked_for_pods, not_at_rest
+from batkube.bridge.quiescence import has_asked_for_pods, not_quiescent
 from batkube.bridge.step_settings import StepSettings
 from batkube.clock.oracle import IdleOracle
 from batkube.clock.simulated import SimulatedClock
 from batkube.clock.verdict import not_idle
 from batkube.kube.server import ApiServer
 from batkube.kube.storage.deadlines import Deadlines
-from batkube.results.run import Rest as RestCounts
+from batkube.results.run import QuiescenceCounts
 
 LEAD = 60.37
 """Simulated seconds that a scheduler has for starting up, before the simulation begins at 0.
@@ -36,23 +36,23 @@ def scheduler_clock(epoch: float, oracle: IdleOracle) -> SimulatedClock:
     return SimulatedClock(epoch - LEAD + AHEAD, oracle)
 
 
-class RestOnSimulatedClock:
-    """The rest of the processes that were started on ``clock``, which shows LEAD at simulated second 0."""
+class QuiescenceOnSimulatedClock:
+    """The quiescence of the processes that were started on ``clock``, which shows LEAD at simulated second 0."""
 
     knows_timers = True
     one_by_one = True
     keeps_appointments = False
 
     def __init__(self, server: ApiServer, settings: StepSettings, clock: SimulatedClock) -> None:
-        self.counts = RestCounts()
+        self.counts = QuiescenceCounts()
         self._server = server
         self._settings = settings
         self._clock = clock
         self._watches = Deadlines(lambda: clock.now)
         """The dates at which watches end that the scheduler has asked for."""
         server.end_watches_by(self._watches)
-        self._rested: tuple[int, ...] | None = None
-        """The value of ``_stirring`` when the scheduler last came to rest."""
+        self._inputs_when_quiescent: tuple[int, ...] | None = None
+        """The value of ``_inputs`` when the scheduler last came to rest."""
 
     def close(self) -> None:
         """Do nothing: the clock belongs to the code that started the processes."""
@@ -61,7 +61,7 @@ class RestOnSimulatedClock:
         """Follow the scheduler's timers until it has asked for pods and then sends nothing for STARTUP_SILENCE."""
         requests, silent_since = 0, 0.0
         while True:
-            await self._at_rest()
+            await self._wait_for_quiescence()
             if self._server.requests.total() != requests:
                 requests, silent_since = self._server.requests.total(), self._clock.now
             asked = has_asked_for_pods(self._server)
@@ -78,11 +78,11 @@ class RestOnSimulatedClock:
     async def advance(self, now: float) -> None:
         """Move the scheduler's clock to ``now``: timers that are due fire, before the events of this date are told."""
         self._clock.set(LEAD + now)
-        await self._at_rest()
+        await self._wait_for_quiescence()
 
     async def wait(self) -> float:
         """Return when the scheduler is at rest: the present."""
-        await self._at_rest()
+        await self._wait_for_quiescence()
         self.counts.observed += 1
         return time.monotonic()
 
@@ -99,7 +99,7 @@ class RestOnSimulatedClock:
         dates = [date for date in (self._clock.next_deadline(), self._watches.next()) if date is not None]
         return min(dates, default=None)
 
-    def _stirring(self) -> tuple[int, ...]:
+    def _inputs(self) -> tuple[int, ...]:
         """Return a value that changes if the scheduler was given something: an event, an answer, a jump of its clock.
 
         A sleeping scheduler that is given nothing sleeps on. Requests and events that wait for their turn have not been
@@ -109,31 +109,33 @@ class RestOnSimulatedClock:
         given = (turns.let_through,) if turns.in_use else (server.store.revision, server.requests.total())
         return *given, self._clock.jumps
 
-    async def _at_rest(self) -> None:
+    async def _wait_for_quiescence(self) -> None:
         """Give the scheduler all that waits for it, one by one, each while it rests."""
         silent_since = time.monotonic()
         turns = self._server.turns
-        rests = self._stirring() == self._rested and not self._server.busy()
+        quiescent = self._inputs() == self._inputs_when_quiescent and not self._server.busy()
         while True:
             events = turns.events
-            if not rests:
+            if not quiescent:
                 await self._observe()
-            rests = False
+            quiescent = False
             if not (self._watches.pass_next() or turns.next()):
                 break
             now = time.monotonic()
             if turns.events != events:
                 silent_since = now
-            elif now - silent_since > self._settings.rest_timeout:
-                raise not_at_rest(self.counts, ENDLESS, self._settings.rest_timeout)
-        self._rested = self._stirring()
+            elif now - silent_since > self._settings.quiescence_timeout:
+                raise not_quiescent(self.counts, ENDLESS, self._settings.quiescence_timeout)
+        self._inputs_when_quiescent = self._inputs()
 
     async def _observe(self) -> None:
         """Return when the scheduler is at rest. Raises RunFailed."""
-        verdict = await self._clock.at_rest(timeout=self._settings.rest_timeout, progress=self._server.requests.total)
+        verdict = await self._clock.wait_for_quiescence(
+            timeout=self._settings.quiescence_timeout, progress=self._server.requests.total
+        )
         self.counts.nudges = self._clock.nudges
         if verdict.gone:
             # The code that waits for the process reports its end, with exit code and last words.
             await asyncio.Event().wait()
         if not verdict.idle:
-            raise not_at_rest(self.counts, verdict, self._settings.rest_timeout)
+            raise not_quiescent(self.counts, verdict, self._settings.quiescence_timeout)

@@ -8,7 +8,7 @@ from batkube.batsim.workload import Workload
 from batkube.simulator.simulator_options import SimulatorOptions
 
 
-def simulation_begins(
+def simulation_begins_event(
     resources: Resources, workloads: Mapping[str, Workload], options: SimulatorOptions
 ) -> SimulationBegins:
     """Return the event, with the content that Batsim gives it."""
