@@ -13,7 +13,8 @@ from batkube import __version__
 from batkube.bridge.jobs import Job, JobState
 from batkube.bridge.simulation import Simulation
 from batkube.kube.server import ApiServer
-from batkube.results.metrics import Figures, figures
+from batkube.results.figures import Figures
+from batkube.results.metrics import complete_pod
 
 Current = Callable[[], Simulation | None]
 """A function that returns the current simulation, if there is one."""
@@ -157,7 +158,14 @@ def router(server: ApiServer, current: Current) -> APIRouter:
     @routes.get("/results")
     async def results() -> Figures:
         """Return the figures so far."""
-        return figures(simulation().finished.records())
+        found = simulation()
+        accounts = found.accounts()
+        for job in found.finished.records():
+            accounts.add_job(job)
+        for pod in found.finished.pods():
+            complete_pod(pod, accounts.end)
+            accounts.add_pod(pod)
+        return accounts.figures()
 
     return routes
 

@@ -9,6 +9,7 @@ from batkube.bridge.outages import Outages
 from batkube.bridge.power import Power
 from batkube.bridge.time import SimulatedTime
 from batkube.results.events import EventLog
+from batkube.results.nodes import NodeChange
 
 UNAVAILABLE, AVAILABLE = "event_machine_unavailable", "event_machine_available"
 """The types of NOTIFY for hosts that go and come back."""
@@ -59,6 +60,7 @@ class Availability:
             if node is None:
                 continue
             self._events.write(self._time.now, "node_ready" if available else "node_not_ready", node=node)
+            self._cluster.node_changes.append(NodeChange(self._time.now, node, available))
             self._cluster.set_ready(node, available)
             table = self._control.decisions.table
             if available:

@@ -14,13 +14,14 @@ from batkube.bridge.hosts import Host, node
 from batkube.bridge.jobs import Job, PodRequirements
 from batkube.bridge.kubelet import Kubelet
 from batkube.bridge.names import Names
-from batkube.bridge.occupancy import Occupancy
+from batkube.bridge.occupancy import UNIT, Occupancy, amounts
 from batkube.bridge.pods import GPU, JOB_ANNOTATION
 from batkube.bridge.storages import Storages
 from batkube.bridge.time import SimulatedTime
 from batkube.kube.apimachinery.quantity import Quantity
 from batkube.kube.apimachinery.status import ApiError
 from batkube.kube.server import ApiServer
+from batkube.results.nodes import Node, NodeChange
 
 JSON = dict[str, Any]
 
@@ -55,6 +56,8 @@ class Cluster:
         self._not_ready: set[str] = set()
         self.last_refusal = -math.inf
         """The date of the last refused binding, in simulated seconds."""
+        self.node_changes: list[NodeChange] = []
+        """The nodes that went and came back, in order."""
         self._coreless: str | None = None
         """A host whose number of cores is not known, if there is one."""
 
@@ -62,6 +65,14 @@ class Cluster:
     def exclusive(self) -> bool:
         """True if a host takes one job at a time (Batsim's default), whatever a scheduler believes."""
         return self.occupancy.exclusive
+
+    def nodes(self) -> list[Node]:
+        """Return the nodes with what they offer when they are empty."""
+        return [
+            Node(name, self.hosts[name].name, cpu / UNIT, memory // UNIT, gpu // UNIT)
+            for name, allocatable in self._allocatable.items()
+            for cpu, memory, gpu in [[amounts(allocatable).get(key, 0) for key in ("cpu", "memory", GPU)]]
+        ]
 
     @property
     def _shows_use(self) -> bool:

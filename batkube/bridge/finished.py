@@ -74,14 +74,14 @@ class Finished:
                 yield record
 
     def pods(self) -> Iterator[PodRecord]:
-        """Yield all pods that there were, in order of their creation."""
+        """Yield all pods that there were, in order of their jobs; one that was replaced before the one in its place."""
         if self._pods is None:
-            yield from self._control.pods.values()
+            for job in self._control.jobs.values():
+                yield from self._control.records.of(job)
             return
         held = {job.number: job for job in self._control.jobs.values()}
         for number in range(self._control.submitted):
             if number in held:
-                names = held[number].pods
-                yield from (self._control.pods[name] for name in names if name in self._control.pods)
+                yield from self._control.records.of(held[number])
             else:
                 yield from self._pods.get(number) or ()

@@ -9,9 +9,11 @@ from batkube.bridge.decisions import Decisions
 from batkube.bridge.errors import InputError, InvariantBroken
 from batkube.bridge.jobs import Job, JobState, PodRequirements
 from batkube.bridge.names import Names
+from batkube.bridge.pod_records import PodRecords, note_requests
 from batkube.bridge.time import SimulatedTime
 from batkube.kube.apimachinery.status import ApiError
 from batkube.kube.server import ApiServer
+from batkube.results.attempts import AttemptLog
 from batkube.results.events import EventLog
 from batkube.results.pods import PodRecord
 
@@ -25,7 +27,13 @@ class JobControl:
     """All jobs of a simulation. Each is submitted once, and ends once: completed or rejected."""
 
     def __init__(
-        self, server: ApiServer, time: SimulatedTime, events: EventLog, cluster: Cluster, decisions: Decisions
+        self,
+        server: ApiServer,
+        time: SimulatedTime,
+        events: EventLog,
+        cluster: Cluster,
+        decisions: Decisions,
+        attempts: AttemptLog,
     ) -> None:
         self.jobs: dict[str, Job] = {}
         """The jobs by id, in order of submission."""
@@ -43,7 +51,8 @@ class JobControl:
         """The reasons why jobs were rejected, by job id."""
         self.submitted = self.over = 0
         """The number of jobs that there were, and of those that have ended or were rejected."""
-        self.pods: dict[str, PodRecord] = {}
+        self.records = PodRecords(time, attempts)
+        self.pods: dict[str, PodRecord] = self.records.by_name
         """The pods by name, in order of creation."""
         self.decisions = decisions
         self._server = server
@@ -125,8 +134,10 @@ class JobControl:
             for pod in pods.pods_of(job, self._pod_type, requests=requests, priority_class=priority_class):
                 name = pod["metadata"]["name"]
                 self._job_of[name] = job
-                self.pods[name] = PodRecord(name, pods.NAMESPACE, job.id, job.scheduler, created_time=self._time.now)
-                job.uids[name] = self._store(job, pod)["metadata"]["uid"]
+                record = self.records.create(name, pods.NAMESPACE, job)
+                stored = self._store(job, pod)
+                job.uids[name] = stored["metadata"]["uid"]
+                note_requests(record, job, stored)
         except (InputError, ApiError) as error:
             self.reject(job, str(error))
 
@@ -156,8 +167,7 @@ class JobControl:
         else:
             self._partly_bound.pop(job.id, None)
             self._unplaced.pop(job.id, None)
-        self.pods[pod].node = node
-        self.pods[pod].bound_time = self._time.now
+        self.records.bound(pod, node)
         self._cluster.show_taken(node, job.requirements)
         self._record("pod_bound", pod=pod, node=node)
 
@@ -229,6 +239,7 @@ class JobControl:
                 kubelet.exceed_deadline(name, date, exited)
             case "COMPLETED_KILLED":
                 record.reason = "Killed"
+                self.records.lost(record, exited)
                 kubelet.kill(name, date, job.reason or "the job was killed", exited)
             case _:
                 record.reason = "Error"
@@ -248,7 +259,7 @@ class JobControl:
         self.decisions.reject(job.id)
         self.remove_pods(job)
         for name in job.pods:
-            self.pods[name].reason = "Rejected"
+            self.records.rejected(name)
         self.settled.append(job)
 
     def forget(self, job: Job) -> list[PodRecord]:
@@ -257,7 +268,7 @@ class JobControl:
         self.decisions.table.forget(job.id)
         for name in job.pods:
             self._job_of.pop(name, None)
-        return [self.pods.pop(name) for name in job.pods if name in self.pods]
+        return self.records.forget(job)
 
     def _is_over(self, job: Job) -> None:
         job.end_number, self.over = self.over, self.over + 1
@@ -273,6 +284,7 @@ class JobControl:
         for name, uid in job.uids.items():
             self._cluster.release(uid)
             self._cluster.kubelet.remove(name)
+            self.records.removed(name)
         job.uids.clear()
         job.nodes.clear()
         self._partly_bound.pop(job.id, None)

@@ -9,6 +9,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 from batkube.batsim.errors import ProtocolError
 from batkube.bridge.errors import InputError, InvariantBroken
 from batkube.kube.apimachinery.quantity import Quantity, QuantityError
+from batkube.results.pods import PodRecord
 
 PUBLISHED_DEFAULT_SCHEDULER = "default"
 """The name of the scheduler under test in the published Batkube workloads, whatever its real name."""
@@ -59,7 +60,7 @@ OWN_FIELD = "batkube"
 _PUBLISHED_TYPES = ("delay", "DelayProfile")
 """Profile types whose own fields may be requirements for pods, as in the published Batkube workloads."""
 _MAPS = ("nodeSelector", "labels", "storage")
-_OWN_ONLY = ("storage",)
+_OWN_ONLY = ("storage", "user", "queue")
 """Fields that count inside ``batkube`` only: outside it they may be the user's own, for something else."""
 
 
@@ -80,6 +81,10 @@ class PodRequirements(BaseModel):
     gpu: RequestQuantity | None = None
     """``nvidia.com/gpu`` that each pod asks for."""
     scheduler: str | None = None
+    user: LabelText | None = None
+    """The name of whoever has submitted the job."""
+    queue: LabelText | None = None
+    """The name of the queue to which it was submitted."""
     priority: int | str | None = None
     """A number, or the name of a PriorityClass."""
     node_selector: dict[str, LabelText] = Field(default_factory=dict, alias="nodeSelector")
@@ -179,6 +184,8 @@ class Job:
     """The storage host of each label of its profile, if Batsim must be told."""
     pods: list[str] = field(default_factory=list)
     """The names of its pods, in order."""
+    replaced: list[PodRecord] = field(default_factory=list)
+    """The pods that were taken away before it ran, and others made in their place."""
     uids: dict[str, str] = field(default_factory=dict)
     """The uid of the present pod of each name."""
     nodes: dict[str, str] = field(default_factory=dict)

@@ -112,8 +112,7 @@ class PodWatch:
     def _waits(self, name: str, why: str) -> None:
         record = self._control.pods.get(name)
         if record is not None and record.waited_for != why:
-            record.failed_attempts += 1
-            record.waited_for = why
+            self._control.records.attempted(record, "failed", why)
 
     _HANDLERS: dict[str, Callable[["PodWatch", Change], None]] = {  # noqa: RUF012
         "pods": _pod_changed,

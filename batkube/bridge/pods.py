@@ -3,7 +3,7 @@
 from typing import Any
 
 from batkube.bridge.errors import InputError
-from batkube.bridge.jobs import Job
+from batkube.bridge.jobs import Job, PodRequirements
 from batkube.bridge.names import label_value
 from batkube.kube.apimachinery.status import ApiError
 from batkube.kube.patch import strategic_merge
@@ -15,6 +15,10 @@ JOB_LABEL = "batkube.io/job"
 """The label that is the same for all pods of one job: a valid label value made of the job's id."""
 JOB_ANNOTATION = "batkube.io/job-id"
 """The annotation with Batsim's id of the job."""
+USER_LABEL, QUEUE_LABEL = "batkube.io/user", "batkube.io/queue"
+"""The labels with the names of user and queue that a job gives."""
+KUEUE_QUEUE = "kueue.x-k8s.io/queue-name"
+"""Kueue's label for the queue."""
 GANG_SIZE = "batkube.io/gang-size"
 """The annotation with the number of pods of this job, which start together."""
 PROFILE_ANNOTATION = "batkube.io/profile"
@@ -52,10 +56,11 @@ def pods_of(job: Job, resource: ResourceType, *, requests: dict[str, str], prior
         spec["nodeSelector"] = job.requirements.node_selector
     if priority_class:
         spec["priorityClassName"] = priority_class
+    labels = {**job.requirements.labels, **_named(job.requirements), JOB_LABEL: label_value(job.id)}
     template: JSON = {
         "apiVersion": "v1",
         "kind": "Pod",
-        "metadata": {"labels": {**job.requirements.labels, JOB_LABEL: label_value(job.id)}, "annotations": annotations},
+        "metadata": {"labels": labels, "annotations": annotations},
         "spec": spec,
     }
     if job.requirements.pod:
@@ -64,6 +69,18 @@ def pods_of(job: Job, resource: ResourceType, *, requests: dict[str, str], prior
         except (ApiError, TypeError, ValueError) as error:
             raise InputError(f"job {job.id}: pod: {error}") from None
     return [{**template, "metadata": {**template["metadata"], "name": name}} for name in job.pods]
+
+
+def user_and_queue(job: Job, pod: JSON) -> tuple[str, str]:
+    """Return the names of user and queue: those that the job gives, else those of the pod's labels; empty for none."""
+    labels, requirements = pod["metadata"].get("labels", {}), job.requirements
+    user = requirements.user or labels.get(USER_LABEL, "")
+    return user, requirements.queue or labels.get(QUEUE_LABEL) or labels.get(KUEUE_QUEUE, "")
+
+
+def _named(requirements: PodRequirements) -> dict[str, str]:
+    named = {USER_LABEL: requirements.user, QUEUE_LABEL: requirements.queue}
+    return {label: label_value(name) for label, name in named.items() if name}
 
 
 # The statuses below are as the API server stores them, member by member: no empty members except those that it writes,

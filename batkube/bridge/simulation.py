@@ -35,6 +35,8 @@ from batkube.bridge.startup import PodStages, Startup
 from batkube.bridge.storages import Storages
 from batkube.bridge.time import SimulatedTime
 from batkube.kube.server import ApiServer
+from batkube.results.accounts import Accounts
+from batkube.results.attempts import AttemptLog
 from batkube.results.events import EventLog
 
 log = logging.getLogger(__name__)
@@ -76,7 +78,8 @@ class Simulation:
         self.warnings: list[str] = []
         self.cluster = Cluster(server, time, platform)
         self.decisions = Decisions(time, control_latency)
-        self.control = JobControl(server, time, events, self.cluster, self.decisions)
+        self.attempts = AttemptLog(events.path.with_name("attempts.csv"))
+        self.control = JobControl(server, time, events, self.cluster, self.decisions, self.attempts)
         self.finished = Finished(self.control, self.cluster, keep_finished, events.path.parent)
         self.gangs = Gangs(self.control, time, events)
         self.outages = Outages(outages, self.decisions)
@@ -105,6 +108,7 @@ class Simulation:
         self._watch.stop()
         self.power.stop()
         self._claims.stop()
+        self.attempts.close()
         if self._admit in self._server.bind_admission:
             self._server.bind_admission.remove(self._admit)
 
@@ -371,6 +375,10 @@ class Simulation:
         if text not in self.warnings:
             self.warnings.append(text)
             log.warning("%s", text)
+
+    def accounts(self) -> Accounts:
+        """Return an account of all nodes up to now; jobs and pods are still to be taken in."""
+        return Accounts(self.cluster.nodes(), self.cluster.node_changes, self.time.now)
 
     def is_refused(self, job: Job) -> bool:
         """Tell whether its scheduler has said of one of the pods that it cannot place it."""

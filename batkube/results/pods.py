@@ -1,9 +1,14 @@
-"""``pods.csv``: each pod's times, its node, and why it waited."""
+"""``pods.csv``: each pod's times, its node, what it asked for, and why it waited. docs/results.md has all columns."""
 
 import csv
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, fields
 from pathlib import Path
+
+from batkube.results.csv_rows import Table, cell
+
+REPLACED = "Replaced"
+"""The reason of a pod that was taken away, and another made in its place: its node was lost, or its gang gave way."""
 
 
 @dataclass(slots=True)
@@ -24,19 +29,56 @@ class PodRecord:
     pod: str
     namespace: str
     job_id: str
+    """The job as Batsim names it: ``WORKLOAD!NAME``."""
     scheduler: str
+    user: str = ""
+    queue: str = ""
+    priority: int = 0
+    """The number that admission gave it."""
     node: str = ""
     phase: str = "Pending"
     reason: str = ""
-    created_time: float | None = None
+    created_time: float = 0.0
+    first_attempt_time: float | None = None
     bound_time: float | None = None
     starting_time: float | None = None
     finish_time: float | None = None
+    """The date at which it ended, or was taken away; None while it is there."""
+    attempts: int = 0
+    """The number of times the scheduler told what came of an attempt to place it."""
     failed_attempts: int = 0
     """The number of times the scheduler reported that it could not place the pod."""
     waited_for: str = ""
     """The last such report."""
+    waiting_time: float | None = None
+    """The seconds from its creation to its start; of a pod that never started, to its end or that of the run."""
+    turnaround_time: float | None = None
+    stretch: float | None = None
+    bounded_slowdown: float | None = None
+    cpu: float = 0.0
+    """The cores that it asked for."""
+    memory: int = 0
+    """The bytes that it asked for."""
+    gpu: int = 0
+    """The ``nvidia.com/gpu`` that it asked for."""
+    other_requests: str = ""
+    """Other resources: ``name=number;...``."""
+    preempted: bool = False
+    lost_work: float = 0.0
+    """The core-seconds for which it ran, if it was killed before its end; else 0."""
+    wait_no_capacity: float = 0.0
+    wait_fragmentation: float = 0.0
+    wait_constraints: float = 0.0
+    wait_queue_order: float = 0.0
+    wait_back_off: float = 0.0
+    wait_gang: float = 0.0
+    wait_gates: float = 0.0
+    wait_startup: float = 0.0
     stages: PodStageTimes | None = None
+
+
+PODS = Table(PodRecord, without=["stages"])
+STAGES = tuple(field.name for field in fields(PodStageTimes))
 
 
 def write_pods_csv(path: Path, pods: Iterable[PodRecord], *, stages: bool = False) -> None:
@@ -44,17 +86,16 @@ def write_pods_csv(path: Path, pods: Iterable[PodRecord], *, stages: bool = Fals
 
     ``stages``: with the columns of PodStageTimes at the end.
     """
-    names = [field.name for field in fields(PodRecord) if field.name != "stages"]
-    stage_names = [field.name for field in fields(PodStageTimes)] if stages else []
-    with path.open("w", newline="") as file:
+    if not stages:
+        PODS.write(path, pods)
+        return
+    with path.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(names + stage_names)
+        writer.writerow([*PODS.names, *STAGES])
         for pod in pods:
-            cells = [_cell(getattr(pod, name)) for name in names]
-            writer.writerow(cells + [_cell(getattr(pod.stages, name, None)) for name in stage_names])
+            writer.writerow([*PODS.cells(pod), *(cell(getattr(pod.stages, name, None)) for name in STAGES)])
 
 
-def _cell(value: object) -> str:
-    if value is None:
-        return ""
-    return f"{value:.6f}" if isinstance(value, float) else str(value)
+def read_pods_csv(path: Path) -> Iterator[PodRecord]:
+    """Yield the pods of a file, without their stages. Raises ResultsError."""
+    return PODS.read(path)

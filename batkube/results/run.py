@@ -6,6 +6,8 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, Field, computed_field
 
+from batkube.results.figures import Figures
+
 IN_PROCESS = "in-process"
 """The clock of a scheduler that is a part of batkube: it needs none."""
 
@@ -129,8 +131,12 @@ class Run(BaseModel):
     """Unix seconds of simulated time 0."""
     simulated_seconds: float = 0.0
     makespan: float | None = None
-    """As ``results.metrics`` defines it, and the next one."""
+    """Those of the figures, and so is the next one."""
     mean_waiting_time: float | None = None
+    figures: Figures | None = None
+    """The figures of all jobs, when the run is over."""
+    figures_by: dict[str, dict[str, Figures]] = {}
+    """The figures by ``user``, ``queue``, ``priority`` and ``size`` class of jobs, then by name."""
     energy: Energy | None = None
     """The energy, if it was simulated. That of each job is in ``jobs.csv``: of its hosts, as long as it ran."""
     jobs: Jobs = Field(default_factory=Jobs)

@@ -3,15 +3,19 @@
 ``events.jsonl`` is written while it goes on, and ``run.json`` also when it begins.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from batkube.batsim.outputs import JobRecord, MachineTotals, write_jobs_csv, write_schedule_csv
 from batkube.bridge.simulation import Simulation
+from batkube.results.accounts import Accounts
 from batkube.results.comparison import file_sha256
-from batkube.results.pods import write_pods_csv
+from batkube.results.metrics import complete_pod
+from batkube.results.nodes import write_nodes_csv
+from batkube.results.pods import PodRecord, write_pods_csv
 from batkube.results.run import Run
+from batkube.results.series import write_series
 
 
 @dataclass(frozen=True)
@@ -26,10 +30,14 @@ class EndedSession:
     """The totals of machines in the simulator's own file."""
     has_stages: bool
     """True if pods take time to start, so that their stages have dates."""
+    accounts: Accounts
+    """Takes in jobs and pods while they are written."""
 
 
 def _jobs(path: Path, ended: EndedSession) -> None:
     write_jobs_csv(path, ended.jobs)
+    for job in ended.jobs:
+        ended.accounts.add_job(job)
     ended.run.jobs_sha256 = file_sha256(path)
 
 
@@ -39,7 +47,23 @@ def _schedule(path: Path, ended: EndedSession) -> None:
 
 
 def _pods(path: Path, ended: EndedSession) -> None:
-    write_pods_csv(path, ended.simulation.finished.pods(), stages=ended.has_stages)
+    write_pods_csv(path, _accounted(ended), stages=ended.has_stages)
+    figures = ended.run.figures = ended.accounts.figures()
+    ended.run.figures_by = ended.accounts.figures_by(figures)
+    ended.run.makespan, ended.run.mean_waiting_time = figures.makespan, figures.waiting_time.mean
+
+
+def _accounted(ended: EndedSession) -> Iterator[PodRecord]:
+    for pod in ended.simulation.finished.pods():
+        complete_pod(pod, ended.accounts.end)
+        ended.accounts.add_pod(pod)
+        yield pod
+
+
+def _series(path: Path, ended: EndedSession) -> None:
+    timeline = ended.accounts.timeline()
+    write_series(path, path.with_name("node_series.csv"), timeline.play())
+    write_nodes_csv(path.with_name("nodes.csv"), timeline.node_rows())
 
 
 def _run(path: Path, ended: EndedSession) -> None:
@@ -50,6 +74,10 @@ RESULT_FILES: dict[str, Callable[[Path, EndedSession], None]] = {
     "jobs.csv": _jobs,
     "schedule.csv": _schedule,
     "pods.csv": _pods,
+    "series.csv": _series,
     "run.json": _run,
 }
-"""The functions that write them; the last has the hash of the first."""
+"""The functions that write them; the last has the hash of the first.
+
+That of the series writes ``node_series.csv`` and ``nodes.csv``, too.
+"""

@@ -27,7 +27,7 @@ from batkube.bridge.time import SimulatedTime
 from batkube.clock.pace import Pace
 from batkube.kube.server import ApiServer
 from batkube.results.events import EventLog
-from batkube.results.metrics import figures, job_counts
+from batkube.results.metrics import job_counts
 from batkube.results.run import DecisionTime, Energy, PaceKept, Run, Status
 from batkube.session.result_files import RESULT_FILES, EndedSession
 from batkube.session.supervision import Interrupted, supervised
@@ -213,12 +213,11 @@ class Session:
         run.pace = PaceKept(factor=self._pace.factor, behind=round(self._pace.most_behind, 3))
         run.events, run.events_sha256 = self._events.count, self._events.sha256
         run.wall_seconds = round(time.monotonic() - self._began, 3)
-        control, found = simulation.control, figures(records)
+        control = simulation.control
         run.rejected = dict(control.rejections)
         run.jobs = job_counts(records, submitted=control.submitted, over=control.over)
-        run.makespan, run.mean_waiting_time = found.makespan, found.mean_waiting_time
         run.energy = self._energy()
-        ended = EndedSession(run, simulation, records, self._totals, self._has_stages)
+        ended = EndedSession(run, simulation, records, self._totals, self._has_stages, simulation.accounts())
         for name, write in RESULT_FILES.items():
             write(self.out / name, ended)
         simulation.finished.close()

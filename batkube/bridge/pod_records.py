@@ -1,0 +1,101 @@
+"""Pods as rows of ``pods.csv``: what each asked for, the attempts to place it, and how it ended."""
+
+from typing import Any
+
+from batkube.bridge.jobs import Job
+from batkube.bridge.occupancy import UNIT, Resources, requests_of
+from batkube.bridge.pods import GPU, user_and_queue
+from batkube.bridge.time import SimulatedTime
+from batkube.results.attempts import AttemptLog, Outcome
+from batkube.results.pods import REPLACED, PodRecord
+
+JSON = dict[str, Any]
+_OWN_COLUMNS = ("cpu", "memory", GPU, "pods")
+
+
+class PodRecords:
+    """The records of the pods that are not over, and of those whose jobs are not forgotten."""
+
+    def __init__(self, time: SimulatedTime, attempts: AttemptLog) -> None:
+        self.by_name: dict[str, PodRecord] = {}
+        """The records by the pod's name, in order of creation."""
+        self._time = time
+        self._attempts = attempts
+
+    def create(self, name: str, namespace: str, job: Job) -> PodRecord:
+        """Begin the record of a new pod. One of that name that was there before becomes one of the job's replaced."""
+        before = self.by_name.get(name)
+        if before is not None:
+            job.replaced.append(before)
+        record = self.by_name[name] = PodRecord(name, namespace, job.id, job.scheduler, created_time=self._time.now)
+        return record
+
+    def bound(self, name: str, node: str) -> None:
+        """Note that a pod has a node."""
+        record = self.by_name[name]
+        record.node, record.bound_time = node, self._time.now
+        self.attempted(record, "bound", node)
+
+    def attempted(self, record: PodRecord, outcome: Outcome, message: str) -> None:
+        """Note what the scheduler has told of an attempt to place a pod."""
+        now = self._time.now
+        record.attempts += 1
+        if record.first_attempt_time is None:
+            record.first_attempt_time = now
+        if outcome == "failed":
+            record.failed_attempts += 1
+            record.waited_for = message
+        self._attempts.write(record.pod, now, outcome, message)
+
+    def removed(self, name: str) -> None:
+        """Note that a pod of a job that does not run was taken away."""
+        record = self.by_name[name]
+        record.finish_time, record.reason = self._time.now, REPLACED
+        if record.starting_time is not None:
+            record.phase = "Failed"
+            self.lost(record, self._time.now)
+
+    def rejected(self, name: str) -> None:
+        """Note that the pod's job was rejected."""
+        record = self.by_name.get(name)
+        if record is not None:
+            record.reason = "Rejected"
+            record.finish_time = self._time.now if record.finish_time is None else record.finish_time
+
+    def lost(self, record: PodRecord, date: float) -> None:
+        """Note that what the pod has done until ``date`` is lost: it was killed before its end."""
+        record.lost_work = record.cpu * (date - (date if record.starting_time is None else record.starting_time))
+
+    def forget(self, job: Job) -> list[PodRecord]:
+        """Forget the pods of a job. Returns their records, those of pods that were replaced first."""
+        return [*job.replaced, *(self.by_name.pop(name) for name in job.pods if name in self.by_name)]
+
+    def of(self, job: Job) -> list[PodRecord]:
+        """Return the same, and forget nothing."""
+        return [*job.replaced, *(self.by_name[name] for name in job.pods if name in self.by_name)]
+
+
+def note_requests(record: PodRecord, job: Job, pod: JSON) -> None:
+    """Note whose pod it is and what it asks for, as it is stored."""
+    requests = requests_of(pod)
+    record.user, record.queue = user_and_queue(job, pod)
+    record.priority = pod["spec"].get("priority", 0)
+    record.cpu = requests.get("cpu", 0) / UNIT
+    record.memory = _whole(requests.get("memory", 0))
+    record.gpu = _whole(requests.get(GPU, 0))
+    if len(requests) > len(_OWN_COLUMNS) or not all(name in _OWN_COLUMNS for name in requests):
+        record.other_requests = other_requests(requests)
+
+
+def other_requests(requests: Resources) -> str:
+    """Return the requests that have no column of their own: ``name=number;...``, in base units."""
+    others = {name: amount / UNIT for name, amount in requests.items() if name not in _OWN_COLUMNS}
+    return ";".join(f"{name}={_plain(amount)}" for name, amount in sorted(others.items()))
+
+
+def _plain(amount: float) -> str:
+    return f"{amount:.9f}".rstrip("0").rstrip(".")
+
+
+def _whole(billionths: int) -> int:
+    return -(-billionths // UNIT)
