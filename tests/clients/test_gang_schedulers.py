@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
-from time import monotonic
 from typing import Any
 
 import kubernetes_asyncio
 import pytest
 import yaml
+
+from tests.waiting import wait_until_async
 
 from ..conformance.servers import batkube
 from .gang_scheduler import GROUP_NAME, KUBE_BATCH, VOLCANO, Dialect, GangScheduler, scheduling
@@ -93,13 +93,6 @@ class User:
         return found
 
 
-async def until(what: str, holds: Callable[[], Awaitable[bool]]) -> None:
-    end = monotonic() + 30
-    while not await holds():
-        assert monotonic() < end, f"it never came to this: {what}"
-        await asyncio.sleep(0.05)
-
-
 async def test_a_gang_starts_as_a_whole_or_waits(kubeconfig: str, dialect: Dialect) -> None:
     async with scheduling(kubeconfig, dialect) as scheduler:
         user = User(scheduler)
@@ -111,17 +104,17 @@ async def test_a_gang_starts_as_a_whole_or_waits(kubeconfig: str, dialect: Diale
             reasons = [each.reason for pod in conditions for each in pod if each.type == "PodScheduled"]
             return reasons == ["Unschedulable"] * 2
 
-        await until("the first gang runs", lambda: user.runs("first", 3))
-        await until("the second is told why it waits", refused)
+        await wait_until_async("the first gang runs", lambda: user.runs("first", 3))
+        await wait_until_async("the second is told why it waits", refused)
         assert await user.runs("second", 0)
         await user.end("first")
-        await until("then it runs, too", lambda: user.runs("second", 2))
+        await wait_until_async("then it runs, too", lambda: user.runs("second", 2))
 
         async def told() -> bool:
             status = (await user.group("second")).get("status", {})
             return status.get("running") == 2 and (dialect != VOLCANO or status.get("phase") == "Running")
 
-        await until("its group says so", told)
+        await wait_until_async("its group says so", told)
         if dialect == VOLCANO:
             assert (await user.group("second"))["spec"]["queue"] == "default"
 
@@ -130,12 +123,12 @@ async def test_an_urgent_gang_takes_the_place_of_another(kubeconfig: str, dialec
     async with scheduling(kubeconfig, dialect) as scheduler:
         user = User(scheduler)
         await user.submit("patient", pods=4, at_least=2)
-        await until("the first gang runs", lambda: user.runs("patient", 4))
+        await wait_until_async("the first gang runs", lambda: user.runs("patient", 4))
         await user.submit("urgent", pods=2, at_least=2, priorityClassName="urgent")
-        await until("the other has left", lambda: user.bury("patient"))
-        await until("the urgent one runs", lambda: user.runs("urgent", 2))
+        await wait_until_async("the other has left", lambda: user.bury("patient"))
+        await wait_until_async("the urgent one runs", lambda: user.runs("urgent", 2))
         everybody = [f"patient-{number}" for number in range(4)]
-        await until("events say who was evicted", lambda: user.evicted(everybody))
+        await wait_until_async("events say who was evicted", lambda: user.evicted(everybody))
 
 
 async def test_gangs_are_checked_by_their_schema(kubeconfig: str, dialect: Dialect) -> None:

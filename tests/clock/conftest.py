@@ -5,7 +5,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -14,6 +13,7 @@ import pytest
 
 from batkube.clock.oracle import IdleOracle
 from batkube.clock.verdict import Verdict
+from tests.waiting import wait_until
 
 from .oracle_stage import Server
 from .stage import Stage
@@ -106,14 +106,6 @@ def state(pid: int) -> str:
     return Path(f"/proc/{pid}/stat").read_text().rpartition(") ")[2][0]
 
 
-def until(condition: Callable[[], object], patience: float = 10.0) -> None:
-    """Return as soon as the condition holds; fails after ``patience`` seconds."""
-    end = time.monotonic() + patience
-    while not condition():
-        assert time.monotonic() < end, "it did not happen"
-        time.sleep(0.001)
-
-
 def idle(oracle: IdleOracle) -> bool:
     return oracle.look().idle
 
@@ -127,5 +119,5 @@ def settled(oracle: IdleOracle, kind: str) -> Verdict:
         last = oracle.look()
         return last.kind == kind
 
-    until(expected)
+    wait_until(f"the verdict is {kind!r}", expected)
     return last

@@ -10,8 +10,9 @@ from batkube.clock import births
 from batkube.clock.births import Births
 from batkube.clock.oracle import IdleOracle
 from batkube.clock.processes import Process
+from tests.waiting import wait_until
 
-from .conftest import StartPython, idle, line, until
+from .conftest import StartPython, idle, line
 from .oracle_stage import WAITS
 
 
@@ -22,7 +23,7 @@ def seen(monkeypatch: pytest.MonkeyPatch) -> Births:
 
 
 def test_it_stands_while_nothing_is_started(seen: Births) -> None:
-    until(lambda: seen.last() == seen.last() is not None)  # others may start something
+    wait_until("nothing is started", lambda: seen.last() == seen.last() is not None)  # others may start something
 
 
 def test_a_process_changes_it(seen: Births) -> None:
@@ -58,7 +59,7 @@ def test_threads_and_children_are_asked_for_only_where_something_was_started(
     process = start_python(WAITS)
     line(process)
     oracle.add(process.pid)
-    until(lambda: idle(oracle))
+    wait_until("the process is idle", lambda: idle(oracle))
     refresh, asked = Process.refresh, list[Process]()
 
     def ask(process: Process) -> bool:
@@ -71,7 +72,7 @@ def test_threads_and_children_are_asked_for_only_where_something_was_started(
         asked.clear()
         return idle(oracle)
 
-    until(lambda: look() and not asked)
+    wait_until("an idle process is not asked for its threads", lambda: look() and not asked)
     subprocess.run(["/bin/true"], check=True)
     assert idle(oracle)
     assert asked

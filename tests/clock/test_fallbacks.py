@@ -8,8 +8,9 @@ import pytest
 
 from batkube.clock import server_side, threads
 from batkube.clock.oracle import IdleOracle
+from tests.waiting import wait_until
 
-from .conftest import StartPython, idle, line, tell, until
+from .conftest import StartPython, idle, line, tell
 from .oracle_stage import SPINS, WAITS, Server
 
 
@@ -40,12 +41,12 @@ def test_waiting_and_busy_are_told_apart(poorer: IdleOracle, start_python: Start
     waits, spins = start_python(WAITS), start_python(SPINS)
     line(waits), line(spins)
     poorer.add(waits.pid)
-    until(lambda: idle(poorer))
+    wait_until("the process is idle", lambda: idle(poorer))
     poorer.add(spins.pid)
     for _ in range(200):
         assert not idle(poorer)
     spins.kill()
-    until(lambda: poorer.look().gone)
+    wait_until("the process is gone", lambda: poorer.look().gone)
 
 
 def test_a_run_between_the_looks_is_seen(
@@ -58,7 +59,7 @@ def test_a_run_between_the_looks_is_seen(
     tell(process)
     line(process)
     poorer.add(process.pid)
-    until(lambda: idle(poorer))
+    wait_until("the process is idle", lambda: idle(poorer))
 
     def turn() -> bool:
         tell(process)
@@ -73,7 +74,7 @@ def test_a_stopped_process_is_not_idle(poorer: IdleOracle, start_python: StartPy
     process = start_python(WAITS)
     line(process)
     poorer.add(process.pid)
-    until(lambda: idle(poorer))
+    wait_until("the process is idle", lambda: idle(poorer))
     os.kill(process.pid, signal.SIGSTOP)
-    until(lambda: poorer.look().reason.endswith("is in state T"))
+    wait_until("the process is seen stopped", lambda: poorer.look().reason.endswith("is in state T"))
     assert not idle(poorer)

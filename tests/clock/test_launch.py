@@ -11,8 +11,9 @@ from batkube.clock.launch import LaunchError, Mode, choose, launch
 from batkube.clock.oracle import IdleOracle
 from batkube.clock.simulated import SimulatedClock
 from batkube.clock.tree import missing
+from tests.waiting import wait_until
 
-from .conftest import GoProgram, StartPython, line, state, until
+from .conftest import GoProgram, StartPython, line, state
 from .oracle_stage import Server
 
 
@@ -64,10 +65,10 @@ async def test_stop_ends_the_whole_session_also_what_does_not_want_to(tmp_path: 
     out = tmp_path / "out"
     with out.open("wb") as file:
         process = await launch(["/bin/sh", "-c", "trap '' TERM; sleep 1000 & echo $!; wait"], stdout=file)
-    until(out.read_text)
+    wait_until("the program has written", out.read_text)
     assert await process.stop(patience=0.1) == -signal.SIGKILL
     child = Path(f"/proc/{int(out.read_text())}")
-    until(lambda: not child.exists() or state(int(child.name)) == "Z")
+    wait_until("the process is gone", lambda: not child.exists() or state(int(child.name)) == "Z")
 
 
 def test_a_program_ends_when_we_end(start_python: StartPython) -> None:
@@ -81,4 +82,4 @@ def test_a_program_ends_when_we_end(start_python: StartPython) -> None:
         *sys.path,
     )
     pid = int(line(process))
-    until(lambda: not Path(f"/proc/{pid}").exists() or state(pid) == "Z")
+    wait_until("the process is gone", lambda: not Path(f"/proc/{pid}").exists() or state(pid) == "Z")

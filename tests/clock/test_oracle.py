@@ -12,8 +12,9 @@ import pytest
 from batkube.clock.oracle import IdleOracle
 from batkube.clock.pause import FinePause
 from batkube.clock.threads import Thread
+from tests.waiting import wait_until
 
-from .conftest import StartPython, idle, line, state, tell, until
+from .conftest import StartPython, idle, line, state, tell
 from .oracle_stage import CONNECTS, SPINS, Server
 
 
@@ -53,18 +54,18 @@ while True:
             line(process)
             processes.append(process)
         first, second = processes
-        until(lambda: state(first.pid) == state(second.pid) == "S")
+        wait_until("both processes sleep", lambda: state(first.pid) == state(second.pid) == "S")
         os.write(pipes[1][1], b"x")
-        until(lambda: state(second.pid) == "R")
+        wait_until("the second process runs", lambda: state(second.pid) == "R")
         look = Thread.look
 
         def change_places(thread: Thread) -> bool:
             ran = look(thread)
             if thread.pid == first.pid and state(first.pid) == "S" and state(second.pid) == "R":
                 os.write(pipes[0][1], b"x")
-                until(lambda: state(first.pid) == "R")
+                wait_until("the first process runs", lambda: state(first.pid) == "R")
                 os.write(pipes[1][1], b"x")
-                until(lambda: state(second.pid) == "S")
+                wait_until("the second process sleeps", lambda: state(second.pid) == "S")
             return ran
 
         monkeypatch.setattr(Thread, "look", change_places)
@@ -96,12 +97,12 @@ while True:
         tell(process)
         line(process)
         oracle.add(process.pid)
-        until(lambda: idle(oracle))
+        wait_until("the process is idle", lambda: idle(oracle))
 
         def turn() -> bool:
             tell(process)
             line(process)
-            until(lambda: state(process.pid) == "S")
+            wait_until("the process sleeps", lambda: state(process.pid) == "S")
             return False
 
         monkeypatch.setattr(server, "busy", turn)
@@ -167,7 +168,7 @@ class TestWaitForQuiescence:
         monkeypatch.setattr(FinePause, "sleep", AsyncMock())  # it leaves the loop time, too
         process = start_python(CONNECTS + "s.sendall(b'request'); input()", server.port)
         line(process)
-        until(lambda: state(process.pid) == "S")
+        wait_until("the process sleeps", lambda: state(process.pid) == "S")
         connection, _ = server.socket.accept()
         loop = asyncio.get_running_loop()
         loop.call_soon(loop.call_soon, loop.call_soon, server.accepted.append, connection)
@@ -185,7 +186,7 @@ def test_a_doze_that_ends_is_no_quiescence(
     """A thread that was woken shows the call in which it slept until its CPU, which may be busy, takes note of it."""
     process = start_python("print('ready', flush=True); input()")
     line(process)
-    until(lambda: state(process.pid) == "S")
+    wait_until("the process sleeps", lambda: state(process.pid) == "S")
     oracle.add(process.pid)
     assert idle(oracle)
     oracle.dozes = lambda thread: True

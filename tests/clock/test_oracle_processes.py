@@ -10,8 +10,9 @@ import pytest
 
 from batkube.clock.oracle import IdleOracle
 from batkube.clock.verdict import Verdict
+from tests.waiting import wait_until
 
-from .conftest import StartPython, idle, line, settled, state, tell, until
+from .conftest import StartPython, idle, line, settled, state, tell
 from .oracle_stage import SPINS, WAITS, Server
 
 
@@ -20,7 +21,7 @@ class TestProcesses:
         process = start_python(WAITS)
         line(process)
         oracle.add(process.pid)
-        until(lambda: idle(oracle))
+        wait_until("the process is idle", lambda: idle(oracle))
         assert oracle.look() == Verdict(True)
 
     def test_a_busy_one_is_running(self, oracle: IdleOracle, start_python: StartPython) -> None:
@@ -56,19 +57,22 @@ class TestProcesses:
         process = start_python(WAITS)
         line(process)
         oracle.add(process.pid)
-        until(lambda: idle(oracle))
+        wait_until("the process is idle", lambda: idle(oracle))
         os.kill(process.pid, signal.SIGSTOP)
-        until(lambda: state(process.pid) == "T")
+        wait_until("the process is stopped", lambda: state(process.pid) == "T")
         assert not idle(oracle)
-        until(lambda: oracle.look().reason == f"thread {process.pid} of process {process.pid} is in state T")
+        wait_until(
+            "the process is seen stopped",
+            lambda: oracle.look().reason == f"thread {process.pid} of process {process.pid} is in state T",
+        )
 
     def test_a_dead_one_is_gone_not_idle(self, oracle: IdleOracle, start_python: StartPython) -> None:
         process = start_python(WAITS)
         line(process)
         oracle.add(process.pid)
-        until(lambda: idle(oracle))
+        wait_until("the process is idle", lambda: idle(oracle))
         process.kill()
-        until(lambda: state(process.pid) == "Z")  # nobody has waited for it yet
+        wait_until("the process has ended", lambda: state(process.pid) == "Z")  # nobody has waited for it yet
         assert oracle.look() == Verdict(False, f"process {process.pid} has ended", "gone", gone=True)
         process.wait()
         assert oracle.look().gone
@@ -85,14 +89,14 @@ class TestProcesses:
         process = start_python(WAITS)
         line(process)
         oracle.add(process.pid)
-        until(lambda: idle(oracle))
+        wait_until("the process is idle", lambda: idle(oracle))
 
         def die() -> bool:
             process.kill()
             if waited_for:
                 process.wait()
             else:
-                until(lambda: state(process.pid) == "Z")
+                wait_until("the process has ended", lambda: state(process.pid) == "Z")
             return False
 
         monkeypatch.setattr(server, "busy", die)
@@ -127,10 +131,12 @@ class TestDescendants:
         oracle.add(process.pid)
         for _ in range(200):
             assert not idle(oracle)
-        until(lambda: oracle.look().reason == f"thread {child} of process {child} runs")
+        wait_until(
+            "the child is seen to run", lambda: oracle.look().reason == f"thread {child} of process {child} runs"
+        )
         tell(process)
         assert line(process) == "killed"
-        until(lambda: idle(oracle))
+        wait_until("the process is idle", lambda: idle(oracle))
 
     def test_an_orphan_is_still_followed(self, oracle: IdleOracle, start_python: StartPython) -> None:
         """Its parent has ended, so that nothing under /proc leads from the root to it."""
@@ -148,18 +154,18 @@ class TestDescendants:
         )
         pid = int(line(process))
         oracle.add(process.pid)
-        until(lambda: idle(oracle))
+        wait_until("the process is idle", lambda: idle(oracle))
         tell(process)
         assert line(process) == "orphaned"
-        until(lambda: idle(oracle))
+        wait_until("the process is idle", lambda: idle(oracle))
         os.kill(pid, signal.SIGUSR1)
-        until(lambda: oracle.look().reason == f"thread {pid} of process {pid} runs")
+        wait_until("the child is seen to run", lambda: oracle.look().reason == f"thread {pid} of process {pid} runs")
 
     def test_a_shell_that_polls_is_idle_while_it_sleeps(self, oracle: IdleOracle) -> None:
         process = subprocess.Popen(["/bin/sh", "-c", "while true; do sleep 1000; done"], start_new_session=True)
         try:
             oracle.add(process.pid)
-            until(lambda: idle(oracle))
+            wait_until("the process is idle", lambda: idle(oracle))
         finally:
             os.killpg(process.pid, signal.SIGKILL)
             process.wait()
@@ -167,7 +173,10 @@ class TestDescendants:
     def test_a_shell_that_starts_one_program_after_the_other_is_never_idle(self, oracle: IdleOracle) -> None:
         process = subprocess.Popen(["/bin/sh", "-c", "while true; do /bin/true; done"], start_new_session=True)
         try:
-            until(lambda: Path(f"/proc/{process.pid}/comm").read_text() != Path("/proc/self/comm").read_text())
+            wait_until(
+                "the process runs its program",
+                lambda: Path(f"/proc/{process.pid}/comm").read_text() != Path("/proc/self/comm").read_text(),
+            )
             oracle.add(process.pid)
             end = time.monotonic() + 1
             while time.monotonic() < end:

@@ -10,8 +10,9 @@ from batkube.clock.oracle import IdleOracle
 from batkube.clock.pause import FinePause
 from batkube.clock.server_side import ServerLook
 from batkube.clock.tcp import Connection, End, SockDiag
+from tests.waiting import wait_until
 
-from .conftest import StartPython, idle, line, settled, state, tell, until
+from .conftest import StartPython, idle, line, settled, state, tell
 from .oracle_stage import CONNECTS, WAITS, Server
 from .order_server import OrderServer
 
@@ -31,7 +32,7 @@ class TestSettled:
         line(process)
         connection = server.accept()
         oracle.add(process.pid)
-        until(lambda: idle(oracle))
+        wait_until("the process is idle", lambda: idle(oracle))
         far_ends, questions = SockDiag.far_ends, list[Connection]()
 
         def asked(diag: SockDiag, connections: list[Connection]) -> list[End | None]:
@@ -59,14 +60,14 @@ class TestSettled:
         connection = server.accept()
         connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_QUICKACK, 0)  # acknowledge after 40 ms, or with an answer
         oracle.add(process.pid)
-        until(lambda: idle(oracle))
+        wait_until("the process is idle", lambda: idle(oracle))
         tell(process)
         line(process)
         assert connection.recv(100) == b"req"
-        until(lambda: idle(oracle))
+        wait_until("the process is idle", lambda: idle(oracle))
         tell(process)
         line(process)
-        until(lambda: state(process.pid) == "S")
+        wait_until("the process sleeps", lambda: state(process.pid) == "S")
         assert not idle(oracle)
         assert connection.recv(100) == b"uest"
 
@@ -76,12 +77,12 @@ class TestSettled:
         """An event loop needs some turns from accepting a connection to knowing it."""
         process = start_python(CONNECTS + "s.sendall(b'request'); print('sent', flush=True); input()", server.port)
         line(process), line(process)
-        until(lambda: state(process.pid) == "S")
+        wait_until("the process sleeps", lambda: state(process.pid) == "S")
         server.accept()
         oracle.add(process.pid)
         with monkeypatch.context() as unknown:
             unknown.setattr(server, "connections", list)
-            until(lambda: idle(oracle))
+            wait_until("the process is idle", lambda: idle(oracle))
         assert (await oracle.wait_for_quiescence(timeout=0.2)).kind == "in flight"
 
 
@@ -100,7 +101,7 @@ def test_connections_that_an_event_loop_accepts_one_by_one(
             code + "[one.sendall(b'request') for one in [s, *t]]; print('sent', flush=True); input()", port
         )
         line(process), line(process)
-        until(lambda: state(process.pid) == "S")
+        wait_until("the process sleeps", lambda: state(process.pid) == "S")
         oracle = IdleOracle(server)
         oracle.add(process.pid)
         verdict = await oracle.wait_for_quiescence(timeout=0)
@@ -123,7 +124,7 @@ class TestServerSide:
         oracle.add(process.pid)
         assert settled(oracle, "to accept").reason == "a connection waits to be accepted"
         server.accept()
-        until(lambda: idle(oracle))
+        wait_until("the process is idle", lambda: idle(oracle))
 
     def test_without_the_listening_socket_that_is_missed(
         self, oracle: IdleOracle, server: Server, start_python: StartPython, monkeypatch: pytest.MonkeyPatch
@@ -133,7 +134,7 @@ class TestServerSide:
         line(process), line(process)
         oracle.add(process.pid)
         monkeypatch.setattr(server, "listener", lambda: None)
-        until(lambda: idle(oracle))
+        wait_until("the process is idle", lambda: idle(oracle))
 
     def test_bytes_the_server_has_not_read(self, oracle: IdleOracle, server: Server, start_python: StartPython) -> None:
         process = start_python(CONNECTS + "s.sendall(b'request'); input()", server.port)
@@ -142,7 +143,7 @@ class TestServerSide:
         oracle.add(process.pid)
         assert settled(oracle, "in flight").reason == f"7 bytes are on their way from {name(connection)}"
         assert connection.recv(100) == b"request"
-        until(lambda: idle(oracle))
+        wait_until("the process is idle", lambda: idle(oracle))
 
     def test_bytes_the_program_has_not_read(
         self, oracle: IdleOracle, server: Server, start_python: StartPython
@@ -151,12 +152,12 @@ class TestServerSide:
         line(process)
         connection = server.accept()
         oracle.add(process.pid)
-        until(lambda: idle(oracle))
+        wait_until("the process is idle", lambda: idle(oracle))
         connection.sendall(b"event")
         assert settled(oracle, "in flight").reason == f"5 bytes are on their way to {name(connection)}"
         tell(process)
         assert line(process) == "read"
-        until(lambda: idle(oracle))
+        wait_until("the process is idle", lambda: idle(oracle))
 
     def test_bytes_still_in_the_queue_of_the_sender(
         self, oracle: IdleOracle, server: Server, start_python: StartPython
@@ -171,7 +172,7 @@ class TestServerSide:
         while left:
             assert settled(oracle, "in flight")
             left -= len(connection.recv(1 << 16))
-        until(lambda: idle(oracle))
+        wait_until("the process is idle", lambda: idle(oracle))
 
     def test_without_the_look_at_sockets_both_are_missed(
         self, oracle: IdleOracle, server: Server, start_python: StartPython, monkeypatch: pytest.MonkeyPatch
@@ -184,7 +185,7 @@ class TestServerSide:
         assert settled(oracle, "in flight")
         monkeypatch.setattr(ServerLook, "look", lambda self: None)
         monkeypatch.setattr(ServerLook, "arrived", lambda self: None)
-        until(lambda: idle(oracle))
+        wait_until("the process is idle", lambda: idle(oracle))
 
     def test_what_others_leave_unread_does_not_matter(
         self, oracle: IdleOracle, server: Server, start_python: StartPython
@@ -194,7 +195,7 @@ class TestServerSide:
         oracle.add(process.pid)
         with socket.create_connection(("127.0.0.1", server.port)):
             server.accept().sendall(b"event")
-            until(lambda: idle(oracle))
+            wait_until("the process is idle", lambda: idle(oracle))
 
     def test_a_program_that_does_not_take_all_that_is_written(
         self, oracle: IdleOracle, server: Server, start_python: StartPython
@@ -203,7 +204,7 @@ class TestServerSide:
         line(process)
         connection = server.accept()
         oracle.add(process.pid)
-        until(lambda: idle(oracle))
+        wait_until("the process is idle", lambda: idle(oracle))
         server.not_read = [connection]
         assert oracle.look().kind == "server busy"
 
@@ -215,7 +216,7 @@ class TestServerSide:
         oracle.add(process.pid)
         with socket.create_connection(("127.0.0.1", server.port)):
             server.not_read = [server.accept()]
-            until(lambda: idle(oracle))
+            wait_until("the process is idle", lambda: idle(oracle))
 
     def test_connections_to_other_servers_do_not_matter(
         self, oracle: IdleOracle, server: Server, start_python: StartPython
@@ -227,7 +228,7 @@ class TestServerSide:
             with connection:
                 connection.sendall(b"unread")
                 oracle.add(process.pid)
-                until(lambda: idle(oracle))
+                wait_until("the process is idle", lambda: idle(oracle))
 
     def test_a_client_of_the_other_address_family(self, server: Server, start_python: StartPython) -> None:
         """A server on :: sees IPv4 clients in IPv6 clothes; the clients know nothing of that."""
@@ -239,7 +240,7 @@ class TestServerSide:
             oracle = IdleOracle(server)
             oracle.add(process.pid)
             connection = server.accept()
-            until(lambda: idle(oracle))
+            wait_until("the process is idle", lambda: idle(oracle))
             connection.sendall(b"event")
             assert settled(oracle, "in flight")
             oracle.close()
@@ -255,4 +256,4 @@ class TestServerSide:
         connection = server.accept()
         assert settled(oracle, "in flight")
         assert connection.recv(100) == b"bye"
-        until(lambda: idle(oracle))
+        wait_until("the process is idle", lambda: idle(oracle))

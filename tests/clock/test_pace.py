@@ -23,8 +23,8 @@ async def passes(task: "asyncio.Task[None]") -> bool:
     return task.done()
 
 
-async def until(pace: Pace, date: float) -> bool:
-    """Whether ``date`` is let through at once."""
+async def lets_through(pace: Pace, date: float) -> bool:
+    """Tell whether ``date`` is let through at once."""
     task = asyncio.ensure_future(pace.until(date))
     done = await passes(task)
     task.cancel()
@@ -35,11 +35,11 @@ async def test_simulated_time_follows_real_time_from_the_first_date_on() -> None
     real = RealClock()
     pace = Pace(60, real=real)
     pace.begin()
-    assert await until(pace, 0)
+    assert await lets_through(pace, 0)
     real.now += 0.5
     assert pace.now() == 30
-    assert await until(pace, 30)
-    assert not await until(pace, 30.001)
+    assert await lets_through(pace, 30)
+    assert not await lets_through(pace, 30.001)
 
 
 async def test_what_comes_late_is_told_at_once_and_said_to_be_late() -> None:
@@ -65,7 +65,7 @@ async def test_a_date_is_waited_for_in_real_time() -> None:
 async def test_at_full_speed_nothing_is_waited_for() -> None:
     pace = Pace()
     for date in (0.0, 1e6, 2e6):
-        assert await until(pace, date)
+        assert await lets_through(pace, date)
     assert pace.now() == pace.told == 2e6
 
 
@@ -145,7 +145,7 @@ async def test_steps_that_were_asked_for_are_forgotten_when_it_goes_on() -> None
     pace.step()
     pace.resume()
     pace.pause()
-    assert not await until(pace, 0)
+    assert not await lets_through(pace, 0)
 
 
 @pytest.mark.parametrize("factor", [0, -1, float("inf"), float("nan")])

@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 
 from batkube.clock.tree import Helper, Waits, missing
+from tests.waiting import wait_until
 
-from .conftest import GoProgram, state, until
+from .conftest import GoProgram, state
 from .stage import Stage
 
 pytestmark = pytest.mark.skipif(bool(missing()), reason=missing())
@@ -126,7 +127,7 @@ async def test_all_processes_end_with_the_clock(stage: Stage) -> None:
     stray = int(stage.lines()[0])
     os.kill(stray, 0)
     stage.clock.close()
-    until(lambda: not Path(f"/proc/{stray}").exists() or state(stray) == "Z")
+    wait_until("the process is gone", lambda: not Path(f"/proc/{stray}").exists() or state(stray) == "Z")
 
 
 async def test_exit_codes_come_through(stage: Stage) -> None:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import subprocess
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import httpx
 import pytest
@@ -17,10 +17,6 @@ from ..conformance.servers import Server, batkube
 from ..conftest import BuiltTool
 
 JSON = dict[str, Any]
-T = TypeVar("T")
-
-PATIENCE = 60.0
-"""Seconds within which controllers must have done their work, however busy the machine is."""
 
 
 class Cluster:
@@ -100,15 +96,6 @@ class Cluster:
         for name in self._nodes:
             self._http.request("DELETE", f"/api/v1/nodes/{name}")
         self._http.close()
-
-
-def until(what: str, found: Callable[[], T]) -> T:
-    """Wait for what controllers bring about; the value that is true at last."""
-    end = time.monotonic() + PATIENCE
-    while not (value := found()):
-        assert time.monotonic() < end, f"it never came to this: {what}"
-        time.sleep(0.05)
-    return value
 
 
 def openssl(*words: str) -> None:

@@ -17,9 +17,11 @@ import httpx
 import pytest
 import yaml
 
+from tests.waiting import wait_until
+
 from ..conformance.servers import Server
 from ..conftest import tools_folder
-from .conftest import Cluster, running, until
+from .conftest import Cluster, running
 
 JSON = dict[str, Any]
 
@@ -99,10 +101,10 @@ def queues(
     with ExitStack() as stack:
         stack.enter_context(running([str(kueue), f"--config={config}", f"--kubeconfig={access}"], log))
         # What a kubelet does: the secret that Kueue has filled appears as files.
-        data = until("there are certificates", lambda: cluster.send("GET", SECRET).get("data", {}))
+        data = wait_until("there are certificates", lambda: cluster.send("GET", SECRET).get("data", {}))
         for name, value in data.items():
             (certificates / name).write_bytes(base64.b64decode(value))
-        until("Kueue is ready", lambda: _is_ok(f"http://{health}/readyz"))
+        wait_until("Kueue is ready", lambda: _is_ok(f"http://{health}/readyz"))
         yield cluster
 
 
@@ -140,7 +142,7 @@ def test_jobs_are_admitted_as_far_as_the_quota_goes(queues: Cluster) -> None:
     spec = {"namespaceSelector": {}, "resourceGroups": [group]}
     cluster.send("POST", f"{root}/clusterqueues", custom("ClusterQueue", "all") | {"spec": spec})
     cluster.create(f"{KINDS}/localqueues", custom("LocalQueue", "team") | {"spec": {"clusterQueue": "all"}})
-    until(
+    wait_until(
         "the queue takes jobs",
         lambda: condition(cluster.get(f"{KINDS}/localqueues", "team"), "Active")["status"] == "True",
     )
@@ -157,33 +159,33 @@ def test_jobs_are_admitted_as_far_as_the_quota_goes(queues: Cluster) -> None:
         return pods[0] if pods and pods[0]["spec"].get("nodeName") else {}
 
     cluster.create("batch/v1/jobs", job("first", "2"))
-    first = until("the first job's pod has a node", lambda: pod_of("first"))
+    first = wait_until("the first job's pod has a node", lambda: pod_of("first"))
     assert not cluster.get("batch/v1/jobs", "first")["spec"]["suspend"]
     admission = workload("first")["status"]["admission"]
     assert admission["clusterQueue"] == "all"
     assert admission["podSetAssignments"][0]["flavors"] == {"cpu": "standard"}
 
     cluster.create("batch/v1/jobs", job("second", "2"))
-    waits = until(
+    waits = wait_until(
         "the second job is told to wait",
         lambda: (its := condition(workload("second"), "QuotaReserved"))["status"] == "False" and its,
     )
     assert "insufficient unused quota" in waits["message"]
     assert cluster.get("batch/v1/jobs", "second")["spec"]["suspend"]
     cluster.create("batch/v1/jobs", job("small", "1"))  # there is room beside the first
-    until("the small job's pod has a node", lambda: pod_of("small"))
+    wait_until("the small job's pod has a node", lambda: pod_of("small"))
     assert cluster.list("v1/pods", "app=second") == []
 
     cluster.pod_status(first, phase="Succeeded")
-    until(
+    wait_until(
         "the first job is complete",
         lambda: condition(cluster.get("batch/v1/jobs", "first"), "Complete")["status"] == "True",
     )
-    until("the second job's pod has a node", lambda: pod_of("second"))
-    until("the first workload is finished", lambda: condition(workload("first"), "Finished")["status"] == "True")
+    wait_until("the second job's pod has a node", lambda: pod_of("second"))
+    wait_until("the first workload is finished", lambda: condition(workload("first"), "Finished")["status"] == "True")
 
     def used() -> str:
         (flavor,) = cluster.send("GET", f"{root}/clusterqueues/all")["status"]["flavorsUsage"]
         return str(flavor["resources"][0]["total"])
 
-    until("the quota is used up by the other two", lambda: used() == "3")
+    wait_until("the quota is used up by the other two", lambda: used() == "3")

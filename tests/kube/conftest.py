@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import struct
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -27,15 +26,6 @@ class Clock:
 
     def now(self) -> float:
         return self.seconds
-
-
-async def until(condition: Callable[[], object], seconds: float = 30.0) -> None:
-    """Wait for something that happens at once on an idle machine."""
-    loop = asyncio.get_running_loop()
-    end = loop.time() + seconds
-    while not condition():
-        assert loop.time() < end, "it never happened"
-        await asyncio.sleep(0.002)
 
 
 @pytest.fixture

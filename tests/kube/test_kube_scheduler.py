@@ -12,9 +12,10 @@ import yaml
 
 from batkube.kube.authentication.kubeconfig import kubeconfig
 from batkube.kube.server import ApiServer
+from tests.waiting import wait_until_async
 
 from ..conftest import BuiltTool
-from .conftest import pod, until
+from .conftest import pod
 
 
 def node(name: str, cpu: str) -> dict[str, Any]:
@@ -71,8 +72,10 @@ async def test_it_binds_what_fits_and_says_what_does_not(
         big = pod("big")
         big["spec"]["containers"][0]["resources"] = {"requests": {"cpu": "100"}}
         server.create("pods", big)
-        await until(lambda: sum(bool(p["spec"].get("nodeName")) for p in server.list("pods")) == 6)
-        await until(lambda: "conditions" in server.get("pods", "big")["status"])
+        await wait_until_async(
+            "six pods are bound", lambda: sum(bool(p["spec"].get("nodeName")) for p in server.list("pods")) == 6
+        )
+        await wait_until_async("the big pod is refused", lambda: "conditions" in server.get("pods", "big")["status"])
         condition = server.get("pods", "big")["status"]["conditions"][0]
         assert (condition["type"], condition["status"], condition["reason"]) == (
             "PodScheduled",
@@ -80,7 +83,9 @@ async def test_it_binds_what_fits_and_says_what_does_not(
             "Unschedulable",
         )
         assert sorted(bound_nodes) == ["n1"] * 3 + ["n2"] * 3
-        await until(lambda: sum(e["reason"] == "Scheduled" for e in server.list("events")) == 6)
+        await wait_until_async(
+            "six events tell of bindings", lambda: sum(e["reason"] == "Scheduled" for e in server.list("events")) == 6
+        )
     finally:
         scheduler.terminate()
         await scheduler.wait()

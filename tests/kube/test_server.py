@@ -9,8 +9,9 @@ import pytest
 
 from batkube.kube.server import ApiServer
 from batkube.kube.storage.store import Change
+from tests.waiting import wait_until_async
 
-from .conftest import CONFIGMAPS, config_map, until
+from .conftest import CONFIGMAPS, config_map
 
 
 async def test_a_taken_port_is_named(server: ApiServer) -> None:
@@ -48,10 +49,10 @@ async def test_busy_while_a_request_is_in_work(server: ApiServer) -> None:
     assert not server.busy()
     reader, writer = await asyncio.open_connection("127.0.0.1", server.port)
     writer.write(f"POST {CONFIGMAPS} HTTP/1.1\r\nHost: x\r\nContent-Length: 30\r\n\r\n".encode())
-    await until(server.busy)  # its head has come, its body has not
+    await wait_until_async("a request is in work", server.busy)  # its head has come, its body has not
     writer.write(b'{"metadata":{"name":"a"}}     ')
     assert b" 201 " in await reader.readline()
-    await until(lambda: not server.busy())
+    await wait_until_async("the server has nothing left to do", lambda: not server.busy())
     writer.close()
 
 

@@ -12,8 +12,9 @@ import pytest
 
 from batkube.kube.authentication.certificates import VALID_FROM, VALID_UNTIL, Authority
 from batkube.kube.server import ApiServer
+from tests.waiting import wait_until_async
 
-from .conftest import CONFIGMAPS, until
+from .conftest import CONFIGMAPS
 
 TOKEN = "t"
 
@@ -130,7 +131,7 @@ async def test_a_record_of_which_a_part_has_come_is_under_way(server: ApiServer,
     assert not server.busy()
     record = client.encrypted(request("GET", CONFIGMAPS))
     client.writer.write(record[:cut])
-    await until(server.busy)
+    await wait_until_async("a request is in work", server.busy)
     client.writer.write(record[cut:])
     assert (await client.answer())[0] == 200
     assert not server.busy()
@@ -151,7 +152,7 @@ async def test_records_that_come_byte_by_byte(client: Client) -> None:
 
 async def test_a_connection_is_known_before_its_handshake_is_done(server: ApiServer, client: Client) -> None:
     """Else nobody would see what its client has sent and the server has not read."""
-    await until(server.connections)
+    await wait_until_async("a connection is open", server.connections)
     (connection,) = server.connections()
     assert connection.getsockname()[1] == server.port
     client.writer.write(client.hello())
@@ -177,7 +178,7 @@ async def test_who_speaks_plain_http_is_told_in_plain_words(server: ApiServer) -
     answer = await asyncio.wait_for(reader.read(), 5)
     assert answer == b"HTTP/1.0 400 Bad Request\r\n\r\nClient sent an HTTP request to an HTTPS server.\n"
     writer.close()
-    await until(lambda: not server.connections())
+    await wait_until_async("no connection is open", lambda: not server.connections())
 
 
 @pytest.mark.parametrize("nonsense", [b"\x00" * 100, b"\x16\x03\x01\xff\xff" + b"x" * 50, b"\x16\x03\x03\x00\x05hello"])
@@ -186,21 +187,21 @@ async def test_who_speaks_no_tls_is_hung_up_on(server: ApiServer, nonsense: byte
     writer.write(nonsense)
     await asyncio.wait_for(reader.read(), 5)
     writer.close()
-    await until(lambda: not server.connections())
+    await wait_until_async("no connection is open", lambda: not server.connections())
     assert not server.busy()
 
 
 async def test_nonsense_in_the_midst_of_a_connection_ends_it(server: ApiServer, client: Client) -> None:
     await client.shake_hands()
     client.writer.write(b"\x17\x03\x03\x00\x20" + b"x" * 32)
-    await until(lambda: not server.connections())
+    await wait_until_async("no connection is open", lambda: not server.connections())
     assert not server.busy()
 
 
 async def test_a_watch_sees_events_and_ends_with_the_server(server: ApiServer, client: Client) -> None:
     await client.shake_hands()
     client.writer.write(client.encrypted(request("GET", f"{CONFIGMAPS}?watch=1&resourceVersion=0")))
-    await until(lambda: server.watching("configmaps"))
+    await wait_until_async("the watch is open", lambda: server.watching("configmaps"))
     assert not server.busy()
     server.create("configmaps", {"metadata": {"name": "a"}})
     text = b""
@@ -217,7 +218,7 @@ async def test_a_client_that_says_goodbye_is_let_go(server: ApiServer, client: C
     with pytest.raises(ssl.SSLWantReadError):
         client.tls.unwrap()
     client.writer.write(client.outgoing.read())
-    await until(lambda: not server.connections())
+    await wait_until_async("no connection is open", lambda: not server.connections())
 
 
 async def test_older_tls_than_1_2_is_refused(server: ApiServer) -> None:

@@ -11,8 +11,9 @@ import httpx
 import pytest
 
 from batkube.kube.server import ApiServer
+from tests.waiting import wait_until_async
 
-from .conftest import CONFIGMAPS, config_map, until, watching
+from .conftest import CONFIGMAPS, config_map, watching
 
 
 @pytest.fixture
@@ -53,14 +54,14 @@ async def told(
     """A watch of a client that takes turns; what is yielded reads so many events."""
     async with AsyncExitStack() as stack:
         opening = asyncio.create_task(stack.enter_async_context(watching(client, path)))
-        await until(lambda: held(server))
+        await wait_until_async("a request waits for its turn", lambda: held(server))
         assert server.turns.next()
         yield (await opening).brief
 
 
 async def let_all_through(server: ApiServer) -> None:
     while server.turns.next():
-        await until(lambda: not server.busy())
+        await wait_until_async("the server has nothing left to do", lambda: not server.busy())
 
 
 async def test_a_request_waits_for_its_turn_and_the_server_is_quiescent_meanwhile(
@@ -68,7 +69,7 @@ async def test_a_request_waits_for_its_turn_and_the_server_is_quiescent_meanwhil
 ) -> None:
     assert not server.turns.next()
     answer = create(taker, "a")
-    await until(lambda: held(server))
+    await wait_until_async("a request waits for its turn", lambda: held(server))
     assert server.turns.in_use
     assert not server.busy()
     assert names(server) == []
@@ -81,7 +82,7 @@ async def test_a_request_waits_for_its_turn_and_the_server_is_quiescent_meanwhil
 async def test_a_list_and_a_large_write_wait_as_well(server: ApiServer, taker: httpx.AsyncClient) -> None:
     large = {**config_map("large"), "data": {"x": "x" * 300_000}}
     answers = [asyncio.create_task(taker.get(CONFIGMAPS)), asyncio.create_task(taker.post(CONFIGMAPS, json=large))]
-    await until(lambda: held(server) == 2)
+    await wait_until_async("two requests wait for their turns", lambda: held(server) == 2)
     assert not server.busy()
     assert names(server) == []
     await let_all_through(server)
@@ -96,7 +97,7 @@ async def test_requests_of_one_turn_go_by_their_contents(
     answers = []
     for count, name in enumerate(arrivals, 1):
         answers.append(create(taker, name))
-        await until(partial(arrived, server, count))
+        await wait_until_async("the request has arrived", partial(arrived, server, count))
     await let_all_through(server)
     await asyncio.gather(*answers)
     assert names(server) == ["a", "b", "c"]
@@ -107,7 +108,7 @@ async def test_each_seed_has_an_order_of_its_own(server: ApiServer, taker: httpx
     for seed in (1, 1, *range(2, 8)):
         server.turns.draw_by(seed)
         answers = [create(taker, name) for name in "abcdef"]
-        await until(lambda: held(server) == 6)
+        await wait_until_async("six requests wait for their turns", lambda: held(server) == 6)
         await let_all_through(server)
         await asyncio.gather(*answers)
         orders.append(names(server))
@@ -119,10 +120,10 @@ async def test_each_seed_has_an_order_of_its_own(server: ApiServer, taker: httpx
 
 async def test_a_request_that_came_a_turn_earlier_goes_first(server: ApiServer, taker: httpx.AsyncClient) -> None:
     answers = [create(taker, "x"), create(taker, "y")]
-    await until(lambda: held(server) == 2)
+    await wait_until_async("two requests wait for their turns", lambda: held(server) == 2)
     assert server.turns.next()
     answers.append(create(taker, "a"))
-    await until(lambda: held(server) == 2)
+    await wait_until_async("two requests wait for their turns", lambda: held(server) == 2)
     await let_all_through(server)
     await asyncio.gather(*answers)
     assert names(server) == ["x", "y", "a"]
@@ -137,7 +138,7 @@ async def test_events_are_told_one_a_turn_and_before_anything_else_happens(
         server.create("configmaps", config_map("a"))
         server.create("configmaps", config_map("b"))
         answer = create(taker, "c")
-        await until(lambda: held(server))
+        await wait_until_async("a request waits for its turn", lambda: held(server))
         assert not server.busy()
         for name in "ab":
             assert server.turns.next()
@@ -173,7 +174,7 @@ async def test_who_takes_no_turns_is_served_at_once_and_noted(
     server: ApiServer, client: httpx.AsyncClient, taker: httpx.AsyncClient
 ) -> None:
     waits = create(taker, "waits")
-    await until(lambda: held(server))
+    await wait_until_async("a request waits for its turn", lambda: held(server))
     server.turns.place_of = lambda connection: None
     assert (await client.post(CONFIGMAPS, json=config_map("user"))).status_code == 201
     async with watching(client, CONFIGMAPS) as stream:
@@ -190,11 +191,11 @@ async def test_nothing_is_lost_when_the_client_goes_or_the_server_stops(
 ) -> None:
     async with httpx.AsyncClient(base_url=server.url, trust_env=False) as impatient:
         gone = create(impatient, "gone")
-        await until(lambda: held(server))
+        await wait_until_async("a request waits for its turn", lambda: held(server))
         gone.cancel()
-    await until(lambda: len(server.connections()) == 0)
+    await wait_until_async("no connection is open", lambda: len(server.connections()) == 0)
     last = create(taker, "last")
-    await until(lambda: held(server) == 2)
+    await wait_until_async("two requests wait for their turns", lambda: held(server) == 2)
     stopping = asyncio.get_running_loop().time()
     await server.stop()
     assert asyncio.get_running_loop().time() - stopping < 0.9  # nobody waits for the patience to end

@@ -10,8 +10,9 @@ import pytest
 
 from batkube.kube.server import ApiServer
 from batkube.kube.storage.deadlines import Deadlines
+from tests.waiting import wait_until_async
 
-from .conftest import CONFIGMAPS, PODS, Clock, config_map, pod, until, watching
+from .conftest import CONFIGMAPS, PODS, Clock, config_map, pod, watching
 
 
 async def test_headers_come_before_the_first_event(server: ApiServer, client: httpx.AsyncClient) -> None:
@@ -236,9 +237,9 @@ async def test_the_server_is_not_busy_with_who_does_not_read(server: ApiServer) 
             break
         await asyncio.sleep(0)
     assert [sock.getpeername() for sock in server.held_up()] == [writer.get_extra_info("sockname")]
-    await until(lambda: not server.busy())
+    await wait_until_async("the server has nothing left to do", lambda: not server.busy())
     writer.transport.abort()
-    await until(lambda: not server.held_up())
+    await wait_until_async("nothing waits to be read", lambda: not server.held_up())
 
 
 async def test_the_deaf_are_told_410_when_they_listen_again(server: ApiServer, monkeypatch: pytest.MonkeyPatch) -> None:

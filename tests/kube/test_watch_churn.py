@@ -26,6 +26,7 @@ from batkube.kube.codec.protobuf.decode import decode_type
 from batkube.kube.codec.protobuf.values import read_fields
 from batkube.kube.storage.store import REMEMBERED
 from batkube.kube.storage.watch import BATCH_BYTES, QUEUE_LIMIT
+from tests.waiting import wait_until_async
 
 from .churn import TEAMS, Event, Scope, Truth, Writer, churn, scopes
 
@@ -175,15 +176,6 @@ class Figures:
         return int(found[1]) if found else 0
 
 
-async def until(holds: Callable[[], Awaitable[bool]], what: str) -> None:
-    """Wait until it holds; the test fails if it does not within a minute."""
-    for _ in range(600):
-        if await holds():
-            return
-        await asyncio.sleep(0.1)
-    pytest.fail(f"after a minute still not so: {what}")
-
-
 @pytest.fixture
 def server(tmp_path: Path) -> Iterator[Server]:
     with started("batkube", tmp_path) as running:
@@ -234,14 +226,14 @@ async def test_watches_tell_all_and_in_order_while_some_never_read(server: Serve
         await churn(writers, lambda: len(truth) >= wanted)  # noqa: B023
         # What is not read waits in the queue; or in buffers of kernel and server, which are smaller.
         assert len(truth) < 2 * QUEUE_LIMIT
-    await until(lambda: holds(figures.open_watches, READING + LATE), "only those that read are served")
+    await wait_until_async("only those that read are served", lambda: holds(figures.open_watches, READING + LATE))
 
     for watch in reading + late:
         takes = watch.scope.takes
         pods = [("ADDED", pod.path, pod.revision) for pod in truth.pods(takes, begin)]
         initial = [] if watch in late else pods
         expected = initial + truth.events(takes, begin, truth.revision)
-        await until(lambda: watch.has(len(expected)), "all has come")  # noqa: B023
+        await wait_until_async("all has come", lambda: watch.has(len(expected)))  # noqa: B023
         await watch.close()
         assert watch.events == expected
         assert watch.marked == (len(initial) if watch.start in STARTS[1:] else None)
@@ -250,11 +242,11 @@ async def test_watches_tell_all_and_in_order_while_some_never_read(server: Serve
         listed = orjson.loads(await admin.request("GET", f"{watch.scope.path}?{watch.scope.query}"))["items"]
         assert seen == [(path_of(pod["metadata"]), revision_of(pod["metadata"])) for pod in listed]
 
-    await until(lambda: holds(figures.open_watches, 0), "no watch is left")
+    await wait_until_async("no watch is left", lambda: holds(figures.open_watches, 0))
     admin.close()
     for writer in writers:
         writer.close()
-    await until(lambda: holds(figures.sockets, sockets), "those are cut off that have not closed themselves")
+    await wait_until_async("those are cut off that have not closed themselves", lambda: holds(figures.sockets, sockets))
     for unread in deaf:
         unread.wait_for_end()
         unread.close()

@@ -16,8 +16,8 @@ from kubernetes.client.exceptions import ApiException
 from kubernetes.config.incluster_config import InClusterConfigLoader
 
 from tests.run.conftest import FIFO_PROGRAM, Batkube, environment
-from tests.run.test_ends import until
 from tests.run.test_serve import Serve, serve, stranger
+from tests.waiting import wait_until
 
 __all__ = ["serve"]  # a fixture
 
@@ -96,7 +96,7 @@ def test_a_scheduler_that_delegates_lets_our_token_read_its_metrics(
             except httpx.TransportError:
                 return False
 
-        until(is_up, "the scheduler's port")
+        wait_until("the scheduler's port", is_up)
         seen = metrics(authorization=f"Bearer {TOKEN}")
         assert seen.status_code == 200
         assert "scheduler_pending_pods" in seen.text
@@ -111,7 +111,7 @@ def test_a_scheduler_that_delegates_lets_our_token_read_its_metrics(
         parts = [user["user"][f"client-{part}-data"] for part in ("certificate", "key")]
         pair.write_bytes(b"".join(map(base64.b64decode, parts)))
         anybody.load_cert_chain(pair)
-        until(lambda: metrics(context=anybody).status_code == 200, "the scheduler's copy of the authority")
+        wait_until("the scheduler's copy of the authority", lambda: metrics(context=anybody).status_code == 200)
 
 
 def test_over_tls_a_kube_scheduler_keeps_the_makespan(

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from tests.run.conftest import FIFO_PROGRAM, Batkube, environment
+from tests.waiting import wait_until
 
 ONE_HOUR = {"hour": {"type": "delay", "delay": 3600}}
 SOON = 10.0
@@ -37,15 +38,6 @@ def started(out: Path, *arguments: object) -> Iterator[subprocess.Popen[str]]:
         process.communicate()
 
 
-def until(condition: Callable[[], Any], what: str, timeout: float = 30) -> Any:
-    """Wait for what another process does."""
-    deadline = time.monotonic() + timeout
-    while not (found := condition()):
-        assert time.monotonic() < deadline, f"{what} did not happen within {timeout} s"
-        time.sleep(0.02)
-    return found
-
-
 def children_of(pid: int) -> list[int]:
     """Those that do its work; not the one that tells when their CPU is idle, which ends with it."""
     children = [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
@@ -61,8 +53,10 @@ def test_a_scheduler_killed_in_mid_run(
     given = [*jobs(5), {"id": "picky", "subtime": 400, "res": 1, "profile": "hour", "nodeSelector": {"no": "such"}}]
     arguments = ["-p", platform(4), "-w", workload(given, ONE_HOUR), "--patience", "60", *FIFO_PROGRAM]
     with started(out, *arguments) as run:
-        until(lambda: (out / "scheduler.log").exists() and "bound" in (out / "scheduler.log").read_text(), "a binding")
-        (scheduler,) = until(lambda: children_of(run.pid), "a child")
+        wait_until(
+            "a binding", lambda: (out / "scheduler.log").exists() and "bound" in (out / "scheduler.log").read_text()
+        )
+        (scheduler,) = wait_until("a child", lambda: children_of(run.pid))
         began = time.monotonic()
         os.kill(scheduler, signal.SIGKILL)
         _, errors = run.communicate(timeout=SOON)
@@ -163,8 +157,8 @@ def test_an_interrupted_run_keeps_what_it_has(
     given = jobs(1, nodeSelector={"no": "such"})
     arguments = ["-p", platform(2), "-w", workload(given, ONE_HOUR), "--patience", "60", *FIFO_PROGRAM]
     with started(out, *arguments) as run:
-        until(lambda: (out / "run.json").exists(), "the start")
-        (scheduler,) = until(lambda: children_of(run.pid), "a child")
+        wait_until("the start", lambda: (out / "run.json").exists())
+        (scheduler,) = wait_until("a child", lambda: children_of(run.pid))
         all_children = Path(f"/proc/{run.pid}/task/{run.pid}/children").read_text().split()
         run.send_signal(number)
         _, errors = run.communicate(timeout=SOON)

@@ -10,8 +10,8 @@ from pathlib import Path
 import httpx
 import pytest
 
-from tests.run.test_ends import until
 from tests.run.test_serve import PLATFORM, Serve, serve
+from tests.waiting import wait_until
 
 __all__ = ["serve"]  # a fixture
 
@@ -42,7 +42,7 @@ def cluster(serve: Callable[..., Serve], tmp_path: Path) -> Iterator[Serve]:
     with server.batsim(PLATFORM, workload), httpx.Client(base_url=server.url) as client:
         # The simulation goes on once somebody who might be a scheduler has asked for pods.
         client.get("/api/v1/pods")
-        until(lambda: client.get("/batkube/v1/state").json()["jobs"]["waiting"] == 1, "the job's submission")
+        wait_until("the job's submission", lambda: client.get("/batkube/v1/state").json()["jobs"]["waiting"] == 1)
         yield server
 
 

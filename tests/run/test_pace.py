@@ -15,8 +15,9 @@ import pytest
 import yaml
 
 from tests.run.conftest import FIFO_PROGRAM, Batkube, environment
-from tests.run.test_ends import SOON, children_of, started, until
+from tests.run.test_ends import SOON, children_of, started
 from tests.run.test_serve import Serve, serve, stranger
+from tests.waiting import wait_until
 
 __all__ = ["serve"]
 
@@ -90,10 +91,10 @@ def test_at_a_pace_what_a_user_does_takes_effect_at_once(
     out = tmp_path / "out"
     pods = "/api/v1/namespaces/default/pods"
     with started(out, "-p", platform(1), "-w", workload(jobs, profiles), *scheduler, "--pace", 60) as run:
-        until((out / "kubeconfig").exists, "a kubeconfig", timeout=90)
+        wait_until("a kubeconfig", (out / "kubeconfig").exists)
         server = yaml.safe_load((out / "kubeconfig").read_text())["clusters"][0]["cluster"]["server"]
         with httpx.Client(base_url=server) as client:
-            until(lambda: client.get(f"{pods}/w0-next").status_code == 200, "the pod that waits", timeout=90)
+            wait_until("the pod that waits", lambda: client.get(f"{pods}/w0-next").status_code == 200)
             assert clock("pause", "--server", server).returncode == 0
             assert client.delete(f"{pods}/w0-long").status_code == 200
             assert client.get(f"{pods}/w0-long").json()["metadata"]["deletionTimestamp"]
@@ -135,7 +136,7 @@ def test_paused_and_stepped_it_is_the_same_run(
     out = tmp_path / "stepped"
     kubeconfig = out / "kubeconfig"
     with started(out, *three, *scheduler, "--paused", "--tls") as run:
-        until(kubeconfig.exists, "a kubeconfig", timeout=90)
+        wait_until("a kubeconfig", kubeconfig.exists)
         dates = []
         for _ in range(3):
             stepped = clock("step", KUBECONFIG=str(kubeconfig))
@@ -164,7 +165,7 @@ def test_paused_and_stepped_it_is_the_same_run(
 def test_while_paused_the_api_is_served_and_an_interrupt_ends_the_run(three: Arguments, tmp_path: Path) -> None:
     out = tmp_path / "out"
     with started(out, *three, *FIFO_PROGRAM, "--paused") as run:
-        until((out / "kubeconfig").exists, "a kubeconfig", timeout=90)
+        wait_until("a kubeconfig", (out / "kubeconfig").exists)
         server = yaml.safe_load((out / "kubeconfig").read_text())["clusters"][0]["cluster"]["server"]
         assert clock("step", "--server", server).returncode == 0
         with httpx.Client(base_url=server) as client:
@@ -193,7 +194,7 @@ def test_serve_is_paced_paused_and_stepped_too(serve: Callable[..., Serve], tmp_
     command = [sys.executable, "-m", "batkube.schedulers.fifo", "--kubeconfig", str(server.out / "kubeconfig")]
     words = ["-p", str(PLATFORM), "-w", str(WORKLOAD), "-s", server.endpoint, "-e", str(tmp_path / "b")]
     with stranger(command), stranger([sys.executable, "-m", "batkube.simulator", *words]):
-        until(lambda: httpx.get(clock_url).json()["next"] == 0, "the first message", timeout=90)
+        wait_until("the first message", lambda: httpx.get(clock_url).json()["next"] == 0)
         assert clock("step", "--server", server.url).returncode == 0
         assert httpx.get(f"{server.url}/batkube/v1/state").json()["nodes"] == 16
         assert clock("resume", "--server", server.url).returncode == 0

@@ -14,8 +14,8 @@ import pytest
 from contention import Contention
 
 from tests.run.conftest import FIFO_PROGRAM, Batkube, environment
-from tests.run.test_ends import until
 from tests.run.test_serve import Serve, serve, stranger  # noqa: F401
+from tests.waiting import wait_until
 
 BuiltTool = Callable[[str], Path]
 
@@ -45,7 +45,7 @@ def with_metrics(binary: Path, kubeconfig: Path, port: int, *more: str) -> Itera
     command += ["--bind-address=127.0.0.1", "--kube-api-qps=5000", "--kube-api-burst=5000", *more]
     url = f"https://127.0.0.1:{port}"
     with stranger(command):
-        until(lambda: answers(url + "/healthz"), "the scheduler's answer")
+        wait_until("the scheduler's answer", lambda: answers(url + "/healthz"))
         yield url
 
 

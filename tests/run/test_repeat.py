@@ -14,7 +14,8 @@ import pytest
 from batkube.commands.repeat import settings_for
 from batkube.settings import RunSettings
 from tests.run.conftest import FIFO_PROGRAM, Batkube, environment
-from tests.run.test_ends import SOON, children_of, started, until
+from tests.run.test_ends import SOON, children_of, started
+from tests.waiting import wait_until
 
 PROFILES = {"p": {"type": "delay", "delay": 10}}
 
@@ -124,7 +125,7 @@ def test_an_interrupt_ends_the_run_and_the_repetition(
     arguments = ["-p", platform(1), "-w", given, "--clock", "real", "--patience", "60", "--scheduler-cmd", command]
     with started(out, *arguments, "--repeat", "3") as process:
         log = out / "scheduler.log"
-        until(lambda: log.exists() and "here" in log.read_text(), "the start of the scheduler")
+        wait_until("the start of the scheduler", lambda: log.exists() and "here" in log.read_text())
         (run,) = children_of(process.pid)
         (scheduler,) = children_of(run)
         process.send_signal(number)
@@ -144,10 +145,10 @@ def test_a_run_that_loses_its_parent_ends(
     given = workload([{"id": "a", "subtime": 0, "res": 1, "profile": "p", "nodeSelector": {"no": "such"}}], PROFILES)
     arguments = ["-p", platform(1), "-w", given, *FIFO_PROGRAM, "--clock", "real", "--patience", "60"]
     with started(out, *arguments, "--repeat", "2") as process:
-        until(lambda: (out / "run.json").exists(), "the start")
+        wait_until("the start", lambda: (out / "run.json").exists())
         (run,) = children_of(process.pid)
         process.kill()
-        until(lambda: not Path(f"/proc/{run}").exists(), "its end", SOON)
+        wait_until("its end", lambda: not Path(f"/proc/{run}").exists())
     assert json.loads((out / "run.json").read_text())["status"] == "interrupted"
 
 

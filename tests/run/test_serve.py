@@ -13,8 +13,8 @@ import httpx
 import pytest
 
 from tests.run.conftest import environment
-from tests.run.test_ends import until
 from tests.run.test_simulators import by_itself
+from tests.waiting import wait_until
 
 ROOT = Path(__file__).parents[2]
 PLATFORM = ROOT / "platforms" / "small-cluster.xml"
@@ -51,13 +51,13 @@ class Serve:
         """A Batsim that is there for a while."""
         words = ["-p", str(platform), "-w", str(workload), "-s", self.endpoint, "-e", str(self.out / "batsim")]
         with stranger([sys.executable, "-m", "batkube.simulator", *words]):
-            until(lambda: (self.out / "simulation-1" / "events.jsonl").exists(), "the start of the simulation")
+            wait_until("the start of the simulation", lambda: (self.out / "simulation-1" / "events.jsonl").exists())
             yield
 
     def finished(self, index: int) -> None:
         """Wait until the results of a simulation are written."""
         path = self.out / f"simulation-{index}" / "run.json"
-        until(lambda: json.loads(path.read_text())["exit_code"] == 0, "the end of the simulation")
+        wait_until("the end of the simulation", lambda: json.loads(path.read_text())["exit_code"] == 0)
 
     def step_until_jobs_end(self) -> None:
         """Let the first simulation, which is paused, come to the end of some of its jobs, and no farther."""
@@ -70,8 +70,8 @@ class Serve:
             ended = httpx.get(f"{self.url}/batkube/v1/results", timeout=10)
             return ended.is_success and bool(ended.json()["jobs_ended"] > 2)
 
-        until(path.exists, "the start of the simulation")
-        until(have_ended, "the end of some jobs")
+        wait_until("the start of the simulation", path.exists)
+        wait_until("the end of some jobs", have_ended)
 
     def resume(self) -> None:
         """Let the simulation go on."""
@@ -171,7 +171,7 @@ def test_the_loss_of_the_scheduler_may_be_the_end(serve: Callable[..., Serve], t
             server.step_until_jobs_end()
         server.resume()
         path = server.out / "simulation-1" / "run.json"
-        until(lambda: json.loads(path.read_text())["status"] == "failed", "the end of the simulation")
+        wait_until("the end of the simulation", lambda: json.loads(path.read_text())["status"] == "failed")
     assert "the scheduler is gone" in json.loads(path.read_text())["reason"]
 
 
@@ -206,7 +206,7 @@ def test_a_batsim_in_mid_simulation_is_not_left_hanging(serve: Callable[..., Ser
     words = ["-p", PLATFORM, "-w", WORKLOAD, "-s", server.endpoint, "-e", tmp_path / "b"]
     folder = server.out / "simulation-1"
     with by_itself(sys.executable, "-m", "batkube.simulator", *words) as simulator:
-        until(lambda: (folder / "events.jsonl").exists(), "the start of the simulation")
+        wait_until("the start of the simulation", lambda: (folder / "events.jsonl").exists())
         code, errors = server.end(signal.SIGINT)
         assert simulator.wait(timeout=20) == 0
     assert code == 0

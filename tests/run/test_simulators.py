@@ -19,7 +19,8 @@ from batkube.simulator.embedded import EmbeddedSimulator
 from batkube.simulator.standalone_batsim4 import talk
 from tests.batsim.real import REAL, needs_batsim
 from tests.run.conftest import Batkube, environment
-from tests.run.test_ends import started, until
+from tests.run.test_ends import started
+from tests.waiting import wait_until
 
 ROOT = Path(__file__).parents[2]
 PLATFORM = ROOT / "platforms" / "small-cluster.xml"
@@ -95,7 +96,7 @@ def test_a_batsim_started_by_hand_is_not_left_hanging(
     arguments = ["-p", PLATFORM, "-w", WORKLOAD, "--simulator", endpoint, *scheduler, "--patience", "100"]
     with started(out, *arguments) as run, by_itself(*by_hand) as simulator:
         if why == "Ctrl-C":
-            until(lambda: (out / "events.jsonl").exists(), "the start")
+            wait_until("the start", lambda: (out / "events.jsonl").exists())
             run.send_signal(signal.SIGINT)
         said, _ = run.communicate(timeout=40)
         assert simulator.wait(timeout=20) == 0
@@ -146,7 +147,7 @@ def test_a_batsim_killed_in_mid_run(tmp_path: Path, batsim: Path) -> None:
     arguments = ["-p", PLATFORM, "-w", WORKLOAD, "--simulator", "batsim", "--batsim-binary", batsim]
     # A scheduler that never comes keeps the simulation where it is.
     with started(out, *arguments, "--scheduler", "none") as run:
-        until(lambda: (out / "events.jsonl").exists(), "the start")
+        wait_until("the start", lambda: (out / "events.jsonl").exists())
         (simulator,) = _children(run.pid)
         subprocess.run(["kill", "-9", str(simulator)], check=True)
         _, errors = run.communicate(timeout=20)

@@ -1,9 +1,8 @@
 """A scheduler's process is watched, its end is told well, and nothing of it is left behind."""
 
-import asyncio
 import os
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import IO
 
@@ -11,6 +10,7 @@ import pytest
 
 from batkube.clock.launch import launch
 from batkube.schedulers.process import Process, SchedulerError, SchedulerProcess
+from tests.waiting import wait_until_async
 
 
 def alive(pid: int) -> bool:
@@ -23,15 +23,6 @@ def alive(pid: int) -> bool:
 
 async def on_real_clock(command: Sequence[str], env: Mapping[str, str], output: IO[bytes]) -> Process:
     return await launch(command, env=env, stdout=output)
-
-
-async def until(condition: Callable[[], bool], what: str) -> None:
-    """Wait for what another process does."""
-    for _ in range(500):
-        if condition():
-            return
-        await asyncio.sleep(0.01)
-    pytest.fail(f"{what} did not come within 5 s")
 
 
 async def test_output_goes_to_the_log_and_the_end_is_told(tmp_path: Path) -> None:
@@ -60,10 +51,10 @@ async def test_stop_ends_children_too(tmp_path: Path) -> None:
         "mine", ["bash", "-c", "sleep 60 & echo $!; wait"], log=tmp_path / "log", env={}, launch=on_real_clock
     )
     log = tmp_path / "log"
-    await until(lambda: log.read_text().endswith("\n"), "the child's start")
+    await wait_until_async("the child's start", lambda: log.read_text().endswith("\n"))
     child = int(log.read_text())
     await process.stop()
-    await until(lambda: not alive(child), "the child's end")
+    await wait_until_async("the child's end", lambda: not alive(child))
 
 
 async def test_a_program_that_is_not_there(tmp_path: Path) -> None:
