@@ -1,4 +1,4 @@
-"""What single requests cost an API server, how long a write and its events take, and how it carries large clusters.
+"""Measure an API server: the cost of single requests, the time of a write and its events, and large clusters.
 
 `requests`: processor time of the commonest requests of a scheduler's life. `latency`: of a write, and of its event at
 a watch, while 40 watches are open. `size`: memory as pods become more, and lists of the most, whole and in pages.

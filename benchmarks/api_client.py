@@ -20,7 +20,7 @@ class RequestError(RuntimeError):
 
 @dataclass(frozen=True)
 class Endpoint:
-    """Where a server is and how to be let in."""
+    """The address of a server and the credentials for it."""
 
     url: str
     token: str = ""

@@ -1,4 +1,4 @@
-"""What the time of a scheduling attempt does to the published runs: kube-scheduler's queue in a hundred lines.
+"""Show what the time of a scheduling attempt does to the published runs: kube-scheduler's queue in a hundred lines.
 
 In simulation a scheduler reacts in no time: when a pod ends, all pods that wait are tried at once, and those that fail
 back off for up to ten seconds. A real scheduler takes some milliseconds for each, and pods that end meanwhile are still
@@ -38,7 +38,7 @@ class Queue:
     attempts: dict[int, int] = field(default_factory=dict)
 
     def ready(self, pod: int, failed: float, now: float) -> bool:
-        """Whether its back-off is over."""
+        """Tell whether its back-off is over."""
         return not self.waits or failed + min(LONGEST, 2.0 ** (self.attempts[pod] - 1)) <= now
 
     def room(self, now: float) -> None:

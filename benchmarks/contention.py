@@ -32,7 +32,7 @@ class Contention:
         return platform, write_workload(folder, self.workload())
 
     def workload(self) -> dict[str, Any]:
-        """What the workload file says."""
+        """Return the content of the workload file."""
         rng = random.Random(self.seed)
         between = self.hours * HOUR / (self.pods / BURST)
         jobs: list[dict[str, Any]] = []

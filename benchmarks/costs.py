@@ -1,4 +1,4 @@
-"""What small cases cost, in counts that do not hang on the machine, beside those stored in costs.json.
+"""Measure what small cases cost, in counts that do not hang on the machine, beside those stored in costs.json.
 
 `python benchmarks/costs.py` compares them, `--update` stores them anew where a change of them is meant.
 """

@@ -33,7 +33,7 @@ VARIANTS: dict[str, list[str]] = {
     "start-up": ["--scheduler", "kube-scheduler"],
     "start-up, back-off": ["--timers", "window"],
 }
-"""What is added to the command line."""
+"""The arguments that are added to the command line."""
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,10 @@ class Outcome:
 
 
 def submissions(workload: str) -> list[float]:
-    """When jobs arrived. The burst was posted through a client that lets 10 requests pass at once, and 5 a second."""
+    """Return the dates at which jobs arrived.
+
+    The burst was posted through a client that lets 10 requests pass at once, and 5 a second.
+    """
     if workload == "200_delay170":
         return [max(0.0, (index - 9) / 5) for index in range(JOBS)]
     return [10.0 * index for index in range(JOBS)]
@@ -91,7 +94,7 @@ def fit(data: Path, folder: Path) -> str:
 
 
 def real(data: Path, workload: str, run: int) -> Outcome:
-    """What was measured."""
+    """The values measured."""
     with (data / f"{workload}_{run}_jobs.csv").open(newline="") as file:
         rows = list(csv.DictReader(file))
     return Outcome(max(float(row["finish_time"]) for row in rows), fmean(float(row["waiting_time"]) for row in rows))

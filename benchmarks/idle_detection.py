@@ -1,4 +1,4 @@
-"""How long after its last byte a Go client is known to be idle, and what one look costs.
+"""Measure how long after its last byte a Go client is known to be idle, and what one look costs.
 
 The client is the one of the tests: it works in various ways for 0.05 to 5 ms, posts results and polls again. It is
 measured alone, and beside two and four programs that use all CPU they get.

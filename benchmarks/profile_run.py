@@ -1,4 +1,4 @@
-"""What one case costs, and where it goes: processor time a job of batkube and of its scheduler, then a profile.
+"""Measure what one case costs, and where it goes: processor time a job of batkube and of its scheduler, then a profile.
 
 The first run is measured alone; the second is the same under cProfile, which makes it two or three times slower.
 """

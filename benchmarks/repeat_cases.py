@@ -1,4 +1,4 @@
-"""What is repeated to see whether it is the same each time: inputs and schedulers in which much happens at one date."""
+"""The cases that are repeated, to see the same each time: inputs and schedulers in which much happens at one date."""
 
 import os
 import random
@@ -25,13 +25,13 @@ SCHEDULER_CONFIG = "kubescheduler.config.k8s.io/v1"
 
 @dataclass(frozen=True)
 class Stage:
-    """Where a case writes its files and starts what it needs beside the scheduler."""
+    """The place for a case's files, and for the programs that it needs beside the scheduler."""
 
     folder: Path
     version: str
     """Of kube-scheduler."""
     programs: ExitStack
-    """What ends with it."""
+    """The programs that end with it."""
 
     @property
     def binary(self) -> Path:

@@ -27,25 +27,25 @@ CONTENTION = "contention"
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a run left."""
+    """The results of a run."""
 
     events: str
     """SHA-256 of events.jsonl."""
     jobs: str
     """SHA-256 of jobs.csv."""
     ended: dict[str, int]
-    """How many jobs ended in which way."""
+    """The number of jobs that ended in each way."""
     simulated: float
     """Seconds."""
     doubts: tuple[str, ...]
-    """Why it says that it may not be repeatable."""
+    """Its own reasons why it may not be repeatable."""
     real: float
     """Seconds."""
 
 
 @dataclass
 class Found:
-    """What the runs of a case gave."""
+    """The findings from the runs of a case."""
 
     kinds: Counter[tuple[str, str]] = field(default_factory=Counter)
     doubts: Counter[str] = field(default_factory=Counter)

@@ -1,4 +1,4 @@
-"""How many seconds of cluster life pass in a second of a whole `batkube run`, start and end included."""
+"""Measure how many seconds of cluster life pass in a second of a whole `batkube run`, start and end included."""
 
 import argparse
 import json

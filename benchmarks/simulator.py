@@ -1,4 +1,4 @@
-"""How fast the built-in simulator is beside a real Batsim, with the same trivial decision process; and its memory.
+"""Measure how fast the built-in simulator is beside a real Batsim, with one trivial decision process; and its memory.
 
 The decision process speaks ZeroMQ: jobs in order of arrival, each on the hosts that were freed last.
 """

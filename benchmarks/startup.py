@@ -1,4 +1,4 @@
-"""How long an API server takes from the start of its process to its first 200 on /readyz (not the very first time)."""
+"""Measure the time of an API server from its start to its first 200 on /readyz (not the very first time)."""
 
 import argparse
 import os

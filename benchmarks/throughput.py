@@ -1,4 +1,4 @@
-"""How fast a real kube-scheduler binds pods, and what the API server it talks to spends on that.
+"""Measure how fast a real kube-scheduler binds pods, and what the API server it talks to spends on that.
 
 All pods wait when kube-scheduler starts; a watch sees each binding. Servers take turns, on the same cores, each time
 started empty.
@@ -122,7 +122,7 @@ async def _schedule(server: Server, scheduler: list[str], log: Path, pods: int) 
 
 
 async def _bindings(endpoint: Endpoint) -> AsyncIterator[float]:
-    """When each binding was seen. A server may close the watch of a client that falls behind: then it goes on."""
+    """Return when each binding was seen. A server may close the watch of a client that falls behind: it goes on."""
     async with Connection(endpoint) as connection:
         version = json.loads(await connection.request("GET", f"{PODS}?limit=1"))["metadata"]["resourceVersion"]
     while True:

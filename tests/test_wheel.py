@@ -1,4 +1,4 @@
-"""What is installed: one wheel for all platforms, and one that brings the helper of tree mode and needs no compiler."""
+"""The wheels: one wheel for all platforms, and one that brings the helper of tree mode and needs no compiler."""
 
 import json
 import os
@@ -40,7 +40,7 @@ def install(wheel: Path, folder: Path) -> dict[str, str]:
 
 
 def needs_interpreter(program: bytes) -> bool:
-    """Whether an ELF program is loaded by another, that of a C library: whether it has a segment PT_INTERP."""
+    """Tell whether an ELF program is loaded by another, that of a C library: if it has a segment PT_INTERP."""
     (headers,) = struct.unpack_from("<Q", program, 32)
     (count,) = struct.unpack_from("<H", program, 56)
     return any(struct.unpack_from("<I", program, headers + 56 * index)[0] == 3 for index in range(count))

@@ -1,4 +1,4 @@
-"""What a real Batsim 5.0.0-rc2 and decision processes of ours said to each other: the messages of 30 runs.
+"""The messages of 30 runs between a real Batsim 5.0.0-rc2 and decision processes of ours.
 
 ``recordings/v5/*.tar.xz`` have for each run ``transcript.jsonl`` and ``run.json``. In ``messages`` Batsim's JSON was
 put on one line; of ``delays_binary``, and of each handshake, the bytes are there too. ``everything`` is made by

@@ -1,3 +1,3 @@
-"""What these tests share."""
+"""Fixtures of these tests."""
 
 from tests.batsim import hypothesis_profile as hypothesis_profile

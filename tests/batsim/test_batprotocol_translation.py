@@ -22,7 +22,7 @@ from batkube.batsim.extra_data import with_extra_data
 from tests.batsim.batprotocol_recordings import recordings
 
 NOT_SAID_BY_US = {"Periodic", "StopCallMeLaterEvent", "CreateProbeEvent"}
-"""What the recorded process said and batkube has no reason to say."""
+"""The decisions of the recorded process that batkube has no reason to make."""
 
 
 class Conversation:

@@ -1,4 +1,4 @@
-"""What batkube takes and what it refuses, beside a real Batsim 4.2.1 where there is one on PATH."""
+"""Compare what batkube takes and refuses with a real Batsim 4.2.1 where there is one on PATH."""
 
 import json
 import shutil
@@ -27,7 +27,7 @@ ALIKE = (
 """Kinds to record anew, one of each group or two."""
 BATSIM_5 = {"batsim5"}
 STRICTER = {"has no host"}
-"""What is said of files that Batsim takes: of one that has nobody but the master."""
+"""The refusals of files that Batsim takes: of one that has nobody but the master."""
 
 
 @pytest.mark.parametrize("sample", [one for one in samples() if one.path.stem not in BATSIM_5], ids=by_name)

@@ -33,7 +33,7 @@ def platform(path: Path, *zones: str) -> Platform:
 
 
 def refusal(path: Path, text: str) -> str:
-    """What is said of a file with this text."""
+    """Return what is said of a file with this text."""
     path.write_text(text)
     with pytest.raises(PlatformError) as refused:
         read_platform(path)
@@ -241,7 +241,7 @@ REFUSED_ZONES = [
     ('<include file="/etc/passwd"/>', "takes in another file by <include>, which batkube does not"),
     ("", "has no host"),
 ]
-"""What is in a zone, and what is said of it."""
+"""The content of a zone, and the refusal of it."""
 
 
 @pytest.mark.parametrize(("zone", "complaint"), REFUSED_ZONES)

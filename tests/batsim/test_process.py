@@ -21,7 +21,7 @@ def files(folder: Path) -> BatsimInputs:
 
 
 def alive(pid: int) -> bool:
-    """Whether there is such a process, be it a zombie."""
+    """Tell whether there is such a process, be it a zombie."""
     try:
         os.kill(pid, 0)
     except ProcessLookupError:
@@ -30,7 +30,7 @@ def alive(pid: int) -> bool:
 
 
 def running(pid: int) -> bool:
-    """Whether there is such a process, and not just its zombie that whoever adopted it has not noticed yet."""
+    """Tell whether there is such a process, and not just its zombie that whoever adopted it has not noticed yet."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
     except FileNotFoundError:

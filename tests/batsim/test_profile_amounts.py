@@ -1,4 +1,4 @@
-"""What each executor of a homogeneous task has to do, in Batsim 4 and in Batsim 5, whose words look alike."""
+"""The amounts of work for each executor of a homogeneous task, in Batsim 4 and in Batsim 5, whose words look alike."""
 
 from typing import Any
 

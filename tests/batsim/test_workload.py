@@ -28,7 +28,7 @@ def job(**members: Any) -> JSON:
 
 
 def refusal(path: Path, content: object) -> str:
-    """What is said of a file with this content."""
+    """Return what is said of a file with this content."""
     path.write_text(content if isinstance(content, str) else json.dumps(content))
     with pytest.raises(WorkloadError) as refused:
         read_workload(path)

@@ -24,7 +24,7 @@ class Scenario:
 
     folder: Path
     shared: bool = False
-    """Whether it is kept beside the repository, and not in it."""
+    """True if it is kept beside the repository, and not in it."""
 
     @property
     def name(self) -> str:

@@ -1,4 +1,4 @@
-"""What is sent to Batsim: in which order, when, and what is never sent."""
+"""The decisions sent to Batsim: their order and dates, and those that are never sent."""
 
 import pytest
 

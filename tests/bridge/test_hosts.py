@@ -1,4 +1,4 @@
-"""What a host's name and properties say of its Node."""
+"""The Node that a host's name and properties describe."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What jobs and profiles may say of their pods, and what a slip is answered."""
+"""The settings of pods in jobs and profiles, and the answers to slips in them."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What the kubelet's part writes into the store."""
+"""The kubelet's part: its writes into the store."""
 
 from collections.abc import Sequence
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Whether a stranger's scheduler is still there."""
+"""The presence of a scheduler that batkube has not started."""
 
 import asyncio
 from collections import Counter

@@ -132,7 +132,7 @@ class World:
         return await self.client.post(f"/api/v1/namespaces/default/pods/{pod}/binding", json=binding)
 
     def logged(self) -> list[JSON]:
-        """What ``events.jsonl`` has so far."""
+        """Return the content of ``events.jsonl`` so far."""
         self.events.close()
         return [json.loads(line) for line in self.events.path.read_text().splitlines()]
 

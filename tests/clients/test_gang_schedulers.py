@@ -44,7 +44,7 @@ def kubeconfig(tmp_path: Path) -> Iterator[str]:
 
 
 class User:
-    """Who submits gangs, and plays the kubelet: pods that are told to end, end."""
+    """Submits gangs, and plays the kubelet: pods that are told to end, end."""
 
     def __init__(self, scheduler: GangScheduler) -> None:
         self._core = scheduler.core
@@ -76,7 +76,7 @@ class User:
             await self._core.patch_namespaced_pod_status(pod.metadata.name, "default", status)
 
     async def bury(self, gang: str) -> bool:
-        """Whether nothing is left of it."""
+        """Delete its pods that are told to end; tell whether nothing is left of it."""
         for pod in await self.pods(gang):
             if pod.metadata.deletion_timestamp is not None:
                 await self._core.delete_namespaced_pod(pod.metadata.name, "default", grace_period_seconds=0)

@@ -97,7 +97,7 @@ async def test_it_knows_custom_resources(api: kr8s.asyncio.Api, namespace: str) 
 
 
 async def test_it_runs_a_controller(api: kr8s.asyncio.Api, namespace: str) -> None:
-    """Who plays kubelet: pods that are seen run, and then succeed; another waits for that."""
+    """The controller plays the kubelet: pods that are seen run, and then succeed; another waits for that."""
 
     async def play_kubelet() -> None:
         phases = {"Pending": "Running", "Running": "Succeeded"}

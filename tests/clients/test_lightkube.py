@@ -52,7 +52,7 @@ def test_it_writes_in_every_way(light: lightkube.Client) -> None:
 
 
 def test_it_runs_a_controller(light: lightkube.Client) -> None:
-    """Who plays kubelet: pods that are seen run, and then succeed."""
+    """The controller plays the kubelet: pods that are seen run, and then succeed."""
     spec = PodSpec(containers=[Container(name="main", image="job")])
     for number in range(4):
         light.create(Pod(metadata=ObjectMeta(name=f"p{number}"), spec=spec))

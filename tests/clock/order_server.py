@@ -26,7 +26,7 @@ class OrderServer:
         self.last_byte = 0.0
         """``time.perf_counter()`` when the last byte came in."""
         self.heard = 0
-        """How often bytes came in."""
+        """The number of times that bytes came in."""
         self.heed: Callable[[], None] = lambda: None
         self._server: asyncio.Server | None = None
 
@@ -53,7 +53,7 @@ class OrderServer:
         connection.reply(json.dumps(order).encode())
 
     def done(self, posts: int) -> bool:
-        """Whether the client has done all it was told and waits for more."""
+        """Tell whether the client has done all it was told and waits for more."""
         return len(self.answers) == posts and self.waiting is not None
 
     # -- ServerSide

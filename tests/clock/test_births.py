@@ -1,4 +1,4 @@
-"""Whether something was started on this machine, and what is not asked where nothing was."""
+"""Births of processes on this machine, and the questions that are spared where there were none."""
 
 import os
 import subprocess

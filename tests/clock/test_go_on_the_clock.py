@@ -62,7 +62,7 @@ async def play(
 
 
 def lines_of(out: Path) -> list[str]:
-    """What the program has printed."""
+    """Return what the program has printed."""
     return out.read_text().splitlines()
 
 
@@ -81,7 +81,7 @@ async def test_timers_fire_at_their_simulated_times(
 
 
 async def test_stops_do_not_depend_on_how_often_the_clock_is_read(go_program: GoProgram, tmp_path: Path) -> None:
-    """How often differs from run to run: a program's threads come to read it as they please."""
+    """The number of readings differs from run to run: a program's threads come to read it as they please."""
     plays = []
     for readings in ("0", "20", "1000"):
         oracle = IdleOracle(Nobody())

@@ -14,7 +14,7 @@ pytestmark = pytest.mark.skipif(bool(missing()), reason=missing())
 
 
 def program(name: str) -> str:
-    """Where it is; skips where it is not."""
+    """Return its path; skip the test where it is not installed."""
     found = shutil.which(name)
     if found is None:
         pytest.skip(f"no {name} on this machine")
@@ -22,7 +22,7 @@ def program(name: str) -> str:
 
 
 def dated(stage: Stage, lines: list[str]) -> list[tuple[str, int]]:
-    """What was said, and at which simulated second: lines are ``SECONDS WHAT``, nudges may have added to them."""
+    """Return what was said, and the simulated second: lines are ``SECONDS WHAT``, nudges may have added to them."""
     slack = stage.clock.nudged + 0.5
     said = []
     for line in lines:

@@ -1,4 +1,4 @@
-"""Where the simulated clock is not to be had: one line says so, and schedulers keep the real clock."""
+"""Machines without the simulated clock: one line says so, and schedulers keep the real clock."""
 
 import logging
 import platform
@@ -29,7 +29,7 @@ def settings(clock: Clock) -> RunSettings:
 
 @pytest.fixture(params=[("Linux", "aarch64"), ("Darwin", "arm64")], ids=["aarch64", "macOS"])
 def reason(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
-    """What this machine, taken for another, says."""
+    """Return what this machine, taken for another, says."""
     system, machine = request.param
     monkeypatch.setattr(platform, "system", lambda: system)
     monkeypatch.setattr(platform, "machine", lambda: machine)

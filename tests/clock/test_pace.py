@@ -17,7 +17,7 @@ class RealClock:
 
 
 async def passes(task: "asyncio.Task[None]") -> bool:
-    """Whether a task ends without anything else happening."""
+    """Tell whether a task ends without anything else happening."""
     for _ in range(5):
         await asyncio.sleep(0)
     return task.done()

@@ -1,4 +1,4 @@
-"""Who is at the other end of a connection, and what silence means."""
+"""The process at the other end of a connection, and the meaning of silence."""
 
 import asyncio
 import socket

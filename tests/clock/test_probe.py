@@ -1,4 +1,4 @@
-"""What this machine can do is tried, and told with what is done instead."""
+"""The probe tries what this machine can do, and tells what is done instead."""
 
 import shutil
 import subprocess

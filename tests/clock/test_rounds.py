@@ -48,7 +48,7 @@ def tls(tmp_path: Path) -> Tls:
 async def rounds(
     command: Sequence[str | Path], kinds: tuple[str, ...], count: int, longest_ms: float, tls: Tls | None = None
 ) -> tuple[int, int]:
-    """How often the oracle said idle too early, and how often not at all."""
+    """Return how often the oracle said idle too early, and how often not at all."""
     random_ = random.Random(1)
     env = {**os.environ, "SSL_CERT_FILE": str(tls.authority) if tls else ""}
     server = OrderServer(tls.context if tls else None)

@@ -69,5 +69,5 @@ def chosen(cases: Iterable[Case], only: Sequence[str] = (), skip_tags: Sequence[
 
 
 def area(case: Case) -> str:
-    """What a case is about: the first part of its name."""
+    """Return what a case is about: the first part of its name."""
     return str(case["case"]).partition("/")[0]

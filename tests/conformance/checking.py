@@ -39,7 +39,7 @@ def run_all(
 
 
 def outcome_of(case: Case, client: Client) -> Outcome | str:
-    """What the server answered, or why the case could not be run: the other cases go on."""
+    """Return what the server answered, or why the case could not be run: the other cases go on."""
     try:
         return run(case, client)
     except ExchangeError as error:
@@ -47,7 +47,7 @@ def outcome_of(case: Case, client: Client) -> Outcome | str:
 
 
 def differences(case: Case, outcome: Outcome | str, *, strict: bool) -> list[Difference]:
-    """Where the answers are not as recorded."""
+    """Return where the answers are not as recorded."""
     if isinstance(outcome, str):
         return [Difference(0, "(the case could not be run)", "", outcome)]
     comparison = Comparison(strict, case.get("keep", []), outcome.normaliser)

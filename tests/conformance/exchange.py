@@ -51,7 +51,7 @@ class Client:
 
 
 class Variables(dict[str, str]):
-    """What `${name}` in a case stands for."""
+    """The values that `${name}` in a case stands for."""
 
     def fill(self, text: str) -> str:
         """Also `${'text'*1000}`: a long text that would only fatten the corpus."""
@@ -91,7 +91,7 @@ def json_of(response: httpx.Response) -> JSON:
 
 
 def answer_of(step: JSON, response: httpx.Response, normaliser: Normaliser) -> JSON:
-    """What is recorded of an answer."""
+    """Return what is recorded of an answer."""
     answer: dict[str, JSON] = {"status": response.status_code, "headers": headers_of(response, normaliser)}
     body = None if step.get("raw") else json_of(response)
     if isinstance(body, dict | list):

@@ -1,4 +1,4 @@
-"""What a check found: differences in words, a table by area, a JUnit file."""
+"""The report of a check: differences in words, a table by area, a JUnit file."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -31,7 +31,7 @@ def _request(step: JSON) -> str:
 
 
 def area_table(cases: Sequence[Case], found: Sequence[Sequence[Difference]], expected: Sequence[str]) -> str:
-    """How many cases of each area are equal, differ, and differ for a known reason (`expected`: their names)."""
+    """Return how many cases of each area are equal, differ, and differ for a known reason (`expected`: their names)."""
     total, differing, known = Counter[str](), Counter[str](), Counter[str]()
     for case, differences in zip(cases, found, strict=True):
         total[area(case)] += 1

@@ -27,7 +27,7 @@ _LETTERS = string.ascii_lowercase + string.digits
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a server answered to a case."""
+    """The answers of a server to a case."""
 
     answers: list[JSON]
     """One for each step, not yet tokens; None where a step is not compared."""

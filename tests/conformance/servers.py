@@ -13,13 +13,13 @@ TOKEN = "conformance"
 
 
 class Server(NamedTuple):
-    """Where a server answers, and to whom."""
+    """The address of a server, and the credentials for it."""
 
     url: str
     token: str
 
     def kubeconfig(self) -> dict[str, Any]:
-        """What clients need to come in, where they send a token at all: over TLS."""
+        """Return what clients need to come in, where they send a token at all: over TLS."""
         return {
             "apiVersion": "v1",
             "kind": "Config",

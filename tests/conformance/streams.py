@@ -35,7 +35,7 @@ class Stream:
         self._opened.wait(30)
 
     def join(self) -> JSON:
-        """What was read, once the stream has ended."""
+        """Return what was read, once the stream has ended."""
         self._thread.join()
         return self._result
 

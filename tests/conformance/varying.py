@@ -1,4 +1,4 @@
-"""What differs from run to run (uids, times, versions, generated names), and the tokens it is recorded as."""
+"""Values that differ from run to run (uids, times, versions, generated names), and the tokens it is recorded as."""
 
 import json
 import re
@@ -15,7 +15,7 @@ AGE = r"<invalid>|(\d+[ydhms]){1,2}"
 LONG_AGE = r"(\d+y)?\d+d"
 """Of what began at a date that a case names. A duration between two such dates is shown so, too, and none does that."""
 SUFFIX = "[bcdfghjklmnpqrstvwxz2456789]{5}"
-"""What is appended to a generateName."""
+"""The text that is appended to a generateName."""
 
 TOKEN = re.compile(r"<(rv|uid|name):([^>]*)>|<(time|microtime|continue|ip|port|age|jwt|host)>")
 
@@ -33,7 +33,7 @@ _VARYING_TEXT = [
 
 
 def variable(name: str) -> str:
-    """How a case refers to a value by its name."""
+    """Return how a case refers to a value by its name."""
     return "${" + name + "}"
 
 

@@ -1,4 +1,4 @@
-"""What kube-scheduler decides: `record` on kube-apiserver, into recorded/VERSION.json; `check` on batkube."""
+"""Decisions of kube-scheduler: `record` on kube-apiserver, into recorded/VERSION.json; `check` on batkube."""
 
 from __future__ import annotations
 

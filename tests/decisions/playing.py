@@ -38,7 +38,7 @@ class TieError(ValueError):
 
 
 def play(scenario: Scenario, server_name: str, scheduler: Path, folder: Path) -> list[JSON]:
-    """What became of each pod, in their order, on `batkube` or `kube-apiserver`, started anew.
+    """Return what became of each pod, in their order, on `batkube` or `kube-apiserver`, started anew.
 
     TimeoutError where kube-scheduler does not decide, TieError where it decided by chance.
     """
@@ -116,7 +116,7 @@ async def _play(scenario: Scenario, server: Server) -> list[JSON]:
 
 
 async def _decision(asking: httpx.AsyncClient, name: str) -> JSON:
-    """Where the pod went, or why nowhere: its conditions and what events say of it."""
+    """Return where the pod went, or why nowhere: its conditions and what events say of it."""
     async with asyncio.timeout(PATIENCE):
         while True:
             pod = await _get(asking, f"{PODS}/{name}")

@@ -17,7 +17,7 @@ _APPS = ("web", "db", "batch")
 
 
 class Scenario(NamedTuple):
-    """What there is before, by collection, and the pods that come one after the other."""
+    """The objects that there are before, by collection, and the pods that come one after the other."""
 
     objects: list[tuple[str, JSON]]
     claims: dict[str, JSON]  # of pods, by their names; made just before them

@@ -114,7 +114,7 @@ def _content(answer: httpx.Response) -> JSON:
 
 
 async def difference(request: Request, one: httpx.AsyncClient, other: httpx.AsyncClient, *, texts: bool = False) -> str:
-    """How the second server's answer differs from the first's in what clients branch on, or in texts as well; "" if it
+    """Return how the second answer differs from the first in what clients branch on, or in texts as well; "" if it
     does not, or if the first gave none (a panic of kube-apiserver's ends the connection).
     """
     expected, got = await asyncio.gather(ask(one, request), ask(other, request))
@@ -130,7 +130,7 @@ async def difference(request: Request, one: httpx.AsyncClient, other: httpx.Asyn
 
 
 def message_of(answer: JSON) -> str:
-    """What a refusal says."""
+    """Return what a refusal says."""
     body = answer.get("body")
     text = body.get("message", "") if isinstance(body, dict) and body.get("kind") == "Status" else ""
     return repr(str(text)[:400]) if text else ""
@@ -162,7 +162,7 @@ def _text(value: JSON) -> str:
 
 
 def differences(expected: JSON, got: JSON, path: str) -> Iterator[str]:
-    """Where two values differ."""
+    """Return where two values differ."""
     if isinstance(expected, dict) and isinstance(got, dict):
         for name in {**expected, **got}:
             if expected.get(name) != got.get(name):

@@ -74,7 +74,7 @@ class Schemas:
                 yield from self._walk(item, its["items"], (*path, index))
 
     def _values(self, schema: JSON, current: JSON) -> list[JSON]:
-        """What may stand there, right or wrong."""
+        """Return what may stand there, right or wrong."""
         name, its = _name(schema), self._resolved(schema)
         kind = its.get("type")
         for ending, values in (("Quantity", _QUANTITIES), ("IntOrString", _INT_OR_STRINGS), ("Time", _TIMES)):

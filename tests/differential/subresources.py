@@ -27,7 +27,7 @@ _SHARE = 4  # one in so many mutations is of what does not belong to the subreso
 
 
 class Write(NamedTuple):
-    """What is sent to a subresource of an object."""
+    """A write to a subresource of an object."""
 
     subresource: str
     method: str
@@ -101,7 +101,7 @@ def _type(method: str) -> str:
 
 
 def _about(body: JSON, current: JSON) -> JSON:
-    """What patches are made from: what changes, and of the rest the metadata."""
+    """Return what patches are made from: what changes, and of the rest the metadata."""
     body = _merged(body, {"metadata": {"resourceVersion": None}})
     return {
         key: value

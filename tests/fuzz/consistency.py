@@ -1,4 +1,4 @@
-"""What must hold of a server whatever it was asked, each a sentence where it does not."""
+"""Invariants of a server, whatever it was asked: each gives a sentence where it does not hold."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ FORMS = (
 
 
 def contents(server: ApiServer) -> dict[str, Content]:
-    """What is stored, by storage key."""
+    """Return what is stored, by storage key."""
     return {
         collection.storage: {version.key: version.obj for version in collection.select()}
         for collection in server.store.collections()

@@ -1,4 +1,4 @@
-"""What requests are made of: methods, paths, queries, headers and bodies, right ones and wrong ones, for the same seed
+"""The parts of requests: methods, paths, queries, headers and bodies, right ones and wrong ones, for the same seed
 the same.
 """
 
@@ -138,7 +138,7 @@ _VALUES: Sequence[JSON] = (
 
 
 _DOINGS = {"create": 6, "update": 3, "patch": 4, "delete": 2, "get": 3, "list": 3, "sweep": 1}
-"""What clients do with objects, and how often."""
+"""The kinds of requests about objects, and how often each is drawn."""
 
 
 class Request(NamedTuple):
@@ -187,7 +187,7 @@ class Grammar:
         return Request(method, path + self._query(), self._headers(body), body)
 
     def _about_an_object(self) -> Request:
-        """What clients do with objects, most of it with few faults."""
+        """Draw a request about an object, as clients send it; most have few faults."""
         base = self._base()
         resource = self._registry.by_kind(base.object["apiVersion"], base.object["kind"])
         assert resource is not None

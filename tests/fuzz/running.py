@@ -103,7 +103,7 @@ class Fuzz:
         return faults
 
     async def _ask(self, request: Request) -> str:
-        """What is wrong with the answer; "" if nothing."""
+        """Ask, and return what is wrong with the answer; "" if nothing."""
         asked = self._asking.build_request(request.method, "/", headers=request.headers, content=request.body or None)
         asked.extensions["target"] = request.target.encode("latin-1")
         try:

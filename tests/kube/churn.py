@@ -46,7 +46,7 @@ class State:
 
 @dataclass(frozen=True)
 class Scope:
-    """What a watch is about: as a request, and as a test of a state."""
+    """The objects of a watch: as a request, and as a test of a state."""
 
     path: str
     query: str
@@ -130,7 +130,7 @@ class Truth:
         return [found[path] for path in sorted(found) if takes(found[path])]
 
     def events(self, takes: Callable[[State], bool], after: int, upto: int) -> list[Event]:
-        """What a watch must tell of the changes after one revision, up to another."""
+        """Return what a watch must tell of the changes after one revision, up to another."""
         told = []
         for revision in range(after + 1, upto + 1):  # none is missing: nobody else writes
             before, now = self._changes[revision]

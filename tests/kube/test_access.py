@@ -1,4 +1,4 @@
-"""Who comes in: tokens, client certificates, strangers; and what reviews say of them."""
+"""Access by token, by client certificate and without; and the reviews of it."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ async def client(server: ApiServer, authority: Authority) -> AsyncIterator[httpx
 
 
 async def who(client: httpx.AsyncClient, **how: Any) -> Any:
-    """Whom the server takes the client for."""
+    """Return whom the server takes the client for."""
     answer = await client.post(f"{AUTHENTICATION}/selfsubjectreviews", json={}, **how)
     return answer.json()["status"]["userInfo"] if answer.status_code == 201 else answer.status_code
 

@@ -1,4 +1,4 @@
-"""What goes over one connection: answers come in order and whole, however the requests arrive."""
+"""Requests over one connection: answers come in order and whole, however the requests arrive."""
 
 import asyncio
 import json

@@ -1,4 +1,4 @@
-"""What the real server refuses of a CustomResourceDefinition: one change of a right one, the fields it names.
+"""Refusals of a CustomResourceDefinition by the real server: one change of a right one, the fields it names.
 
 Every line was compared with kube-apiserver 1.36.3.
 """

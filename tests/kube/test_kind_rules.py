@@ -1,4 +1,4 @@
-"""What the real server refuses of kinds beside pods and workloads: one change of a right object, the fields it names.
+"""Refusals by the real server of kinds beside pods and workloads: one change of a right object, the fields it names.
 
 Every line was compared with kube-apiserver 1.36.3.
 """

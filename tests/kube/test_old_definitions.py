@@ -34,7 +34,7 @@ VALIDATION = {
 
 
 def created(definition: JSON, spec: JSON) -> JSON:
-    """What becomes of the spec of an object."""
+    """Return what becomes of the spec of an object."""
     server = ApiServer(now=lambda: 0.0)
     server.define(modernized(definition))
     made = server.create("podgroups.scheduling.incubator.k8s.io", {"metadata": {"name": "g"}, "spec": spec})

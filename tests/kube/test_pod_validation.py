@@ -1,4 +1,4 @@
-"""What is wrong with a pod's spec, field by field. The fields are those that a kube-apiserver 1.36.3 named."""
+"""Validation of a pod's spec, field by field. The fields are those that a kube-apiserver 1.36.3 named."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a scheduler inside the process writes is what one over HTTP would have written."""
+"""A scheduler inside the process writes the same as one over HTTP."""
 
 from __future__ import annotations
 

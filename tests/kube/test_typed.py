@@ -1,4 +1,4 @@
-"""What the server makes of a body: only what its kind knows, in the kind's types."""
+"""The server takes from a body only what its kind knows, in the kind's types."""
 
 from __future__ import annotations
 

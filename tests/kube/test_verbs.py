@@ -1,4 +1,4 @@
-"""What every kind does alike: create, read, replace, delete."""
+"""The verbs that are alike for every kind: create, read, replace, delete."""
 
 from __future__ import annotations
 

@@ -89,7 +89,7 @@ class Watch:
             rest = rest[position:]
 
     def _take_protobuf(self, data: bytes) -> Iterator[int]:
-        """Where each whole event ends."""
+        """Yield where each whole event ends."""
         start, total = 0, len(data)
         while total >= start + 4 and total >= (end := start + 4 + struct.unpack_from(">I", data, start)[0]):
             event = read_fields(data, start + 4, end)
@@ -146,7 +146,7 @@ class DeafWatch:
 
 
 class Figures:
-    """What the server says of itself, and the kernel of the server."""
+    """Figures of the server, from itself and from the kernel."""
 
     def __init__(self, server: Server) -> None:
         self._process = Path(f"/proc/{server.programs[0].pid}")
@@ -160,7 +160,7 @@ class Figures:
         return await self._metric('apiserver_terminated_watchers_total{group="",resource="pods"}')
 
     async def sockets(self) -> int:
-        """How many the process holds."""
+        """Return how many the process holds."""
         held = 0
         for entry in (self._process / "fd").iterdir():
             with suppress(OSError):  # closed meanwhile
@@ -273,7 +273,7 @@ async def holds(figure: Callable[[], Awaitable[int]], value: int) -> bool:
 
 
 def pods_after(events: list[Event]) -> list[tuple[str, int]]:
-    """What an informer has of these events, in the order of a list."""
+    """Return what an informer has of these events, in the order of a list."""
     found: dict[str, int] = {}
     for kind, path, revision in events:
         if kind == "ADDED":

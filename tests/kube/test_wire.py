@@ -1,4 +1,4 @@
-"""What is noted of a connection's traffic, so that the kernel need not be asked."""
+"""The notes on a connection's traffic, which spare questions to the kernel."""
 
 import asyncio
 

@@ -35,7 +35,7 @@ def versions(name: str) -> tuple[str, ...]:
 
 
 def file_of(name: str, version: str = VERSIONS[0]) -> Path:
-    """Where a session is written down, as this version of kubectl has it."""
+    """Return where a session is written down, as this version of kubectl has it."""
     return FOLDER / (f"{name}.md" if version == VERSIONS[0] else f"{name}.{version}.md")
 
 

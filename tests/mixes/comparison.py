@@ -1,4 +1,4 @@
-"""How two plays of one mix differ."""
+"""The differences between two plays of one mix."""
 
 from tests.mixes.outcome import End, Outcome
 

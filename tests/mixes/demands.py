@@ -1,4 +1,4 @@
-"""What a mix demands of its jobs: how each may end."""
+"""The demands of a mix on its jobs: how each may end."""
 
 from typing import Any
 

@@ -22,7 +22,7 @@ TIMERS = ("window", "window", "events", "lazy", "5")
 
 @dataclass(frozen=True)
 class Files:
-    """Where a mix was written."""
+    """The paths of a written mix."""
 
     platform: Path
     workloads: list[Path]

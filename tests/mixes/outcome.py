@@ -1,4 +1,4 @@
-"""What became of a mix, whoever played it."""
+"""The outcome of a mix, whoever played it."""
 
 import csv
 from dataclasses import dataclass, field
@@ -8,12 +8,12 @@ from batkube.batsim.allocation import parse_intervals
 
 REJECTED = "REJECTED"
 NO_ENERGY = -1.0
-"""What ``consumed_energy`` says where energy is not simulated."""
+"""The value of ``consumed_energy`` where energy is not simulated."""
 
 
 @dataclass(frozen=True)
 class End:
-    """How a job ended. Dates (simulated seconds) and hosts are None for one that never ran."""
+    """The end of a job. Dates (simulated seconds) and hosts are None for one that never ran."""
 
     state: str
     start: float | None = None
@@ -30,9 +30,9 @@ class Outcome:
     ends: dict[str, list[End]] = field(default_factory=dict)
     """By full id: one for each row of the results."""
     error: str | None = None
-    """Why the run failed."""
+    """The reason why the run failed."""
     own: dict[str, list[End]] = field(default_factory=dict)
-    """What the simulator's own results say."""
+    """The simulator's own results."""
     said: list[str] = field(default_factory=list)
     """The dialogue, where the mix was played in this process."""
 

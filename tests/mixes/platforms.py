@@ -15,7 +15,7 @@ WATTS = "wattage_per_state"
 STORAGE_WATTS = "95:95:95"
 
 NAMINGS = ("h{}", "n-{}", "N-{}", "node.{}.site", "Rack_{}", "{}", "x{}-" + "y" * 60, "h{}@b")
-"""How hosts are called; two of these differ in case alone."""
+"""The ways to name hosts; two of these differ in case alone."""
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ class Site:
 
 @dataclass(frozen=True)
 class _Kind:
-    """What hosts of one kind have."""
+    """The properties of hosts of one kind."""
 
     cores: int
     speeds: tuple[float, ...]

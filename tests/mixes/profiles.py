@@ -28,7 +28,7 @@ class Profiles:
     sizes: dict[str, int] = field(default_factory=dict)
     """The number of executors of those that are made for one."""
     codes: dict[str, int] = field(default_factory=dict)
-    """What each returns when it runs to its end."""
+    """The return code of each that runs to its end."""
     lengths: dict[str, float] = field(default_factory=dict)
     """Seconds, of those that last the same everywhere."""
     storages: tuple[str, ...] = ()

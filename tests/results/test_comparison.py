@@ -1,4 +1,4 @@
-"""Where two folders of results part."""
+"""The first differences between two folders of results."""
 
 import json
 from collections.abc import Callable

@@ -19,7 +19,7 @@ JSON = dict[str, Any]
 
 @dataclass
 class Outcome:
-    """What a run left."""
+    """The results of a run."""
 
     exit_code: int
     stdout: str

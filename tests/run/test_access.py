@@ -188,7 +188,7 @@ def test_a_scheduler_that_knows_pods_only(
 
 
 def refused(*arguments: Any) -> str:
-    """What ``batkube serve`` says before it gives up."""
+    """Return what ``batkube serve`` says before it gives up."""
     words = [sys.executable, "-m", "batkube", "serve", "--api-only", "--port", "0", *arguments]
     done = subprocess.run(words, capture_output=True, text=True, env=environment(), timeout=30)
     assert done.returncode == 2

@@ -1,4 +1,4 @@
-"""What the API server does and knows from its start: admission plugins, custom resources."""
+"""Options of the API server for its start: admission plugins, custom resources."""
 
 import json
 import subprocess

@@ -63,7 +63,7 @@ spec:
 
 
 def asks(**claim: str) -> JSON:
-    """What a job's pods are given in addition."""
+    """Return what a job's pods are given in addition."""
     containers = [{"name": "job", "resources": {"claims": [{"name": "gpu"}]}}]
     return {"spec": {"resourceClaims": [{"name": "gpu", **claim}], "containers": containers}}
 

@@ -74,7 +74,7 @@ PLACED = [
     ("node-3", HOUR),
     ("node-1", HOUR + 60),
 ]
-"""Where and when each job starts: on hosts of odd number only, the higher first."""
+"""The host and the date at which each job starts: on hosts of odd number only, the higher first."""
 
 
 def told(done: Outcome) -> list[tuple[str, float]]:

@@ -62,7 +62,7 @@ def kubectl(
 
 
 def table(text: str) -> list[dict[str, str]]:
-    """What kubectl prints, row by row; columns are where the header has them."""
+    """Return what kubectl prints, row by row; columns are where the header has them."""
     header, *lines = text.splitlines()
     names = re.split(r" {2,}", header.strip())
     starts = [header.index(name) for name in names] + [None]

@@ -142,7 +142,7 @@ def test_all_kinds_of_ends(batkube: Batkube, scheduler: list[str]) -> None:
 
 
 def test_samples_finish(batkube: Batkube, scheduler: list[str]) -> None:
-    """What the README shows first."""
+    """The first example of the README."""
     platform = ROOT / "platforms" / "small-cluster.xml"
     done = batkube("-p", platform, "-w", ROOT / "workloads" / "burst-then-trickle.json", *scheduler)
     assert done.exit_code == 0, done.stderr

@@ -16,7 +16,7 @@ from typing import NamedTuple
 VERSION = "1.36.3"
 MODULE = Path(__file__).parent / "module"
 SUITE = "test/integration"
-"""Where the suite is in k8s.io/kubernetes."""
+"""The path of the suite in k8s.io/kubernetes."""
 
 _REPLACED = {
     f"{SUITE}/framework/etcd.go": "framework/etcd.go",
@@ -39,7 +39,7 @@ class Binary(NamedTuple):
 
 
 def cache() -> Path:
-    """Where programs are kept that take minutes to build (`BATKUBE_TOOLS`)."""
+    """Return where programs are kept that take minutes to build (`BATKUBE_TOOLS`)."""
     usual = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "batkube"
     return Path(os.environ.get("BATKUBE_TOOLS") or usual) / f"scheduler-suite-{VERSION}"
 

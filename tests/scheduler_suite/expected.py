@@ -1,4 +1,4 @@
-"""Which tests of the suite an API server can be expected to pass, and what it must be for that.
+"""The tests of the suite that an API server can be expected to pass, and what it must be for that.
 
 A leaf is a test without subtests; leaves are what is counted. Those listed passed with kube-apiserver 1.36.3.
 """
@@ -12,7 +12,7 @@ FILE = Path(__file__).parent / "leaves.csv"
 
 
 class Needs(StrEnum):
-    """What of a server a leaf needs."""
+    """The needs of a leaf: what its server must have."""
 
     PLAIN = "plain"
     """No more than a kube-apiserver without the admission plugins that the suite turns off."""

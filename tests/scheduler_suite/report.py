@@ -1,4 +1,4 @@
-"""What to print of a run."""
+"""The report of a run."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping

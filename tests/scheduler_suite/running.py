@@ -15,7 +15,7 @@ from .binaries import Binary
 from .expected import Leaf
 
 _MARK = re.compile(r"\x16=== RUN +(?P<started>\S+)|\x16--- (?P<result>PASS|FAIL|SKIP): (?P<ended>\S+) \(")
-"""How a test binary says with -test.v=test2json that a test starts, and how it ended."""
+"""The lines of a test binary with -test.v=test2json by which a test starts and ends."""
 
 _OVERTIME = 15.0
 """Seconds given to a test binary that has noticed itself that it takes too long, to say where it hangs."""
@@ -31,7 +31,7 @@ class Task(NamedTuple):
 
 @dataclass(frozen=True)
 class Outcome:
-    """What one process said: PASS, FAIL or SKIP of each leaf, or UNFINISHED."""
+    """The results that one process told: PASS, FAIL or SKIP of each leaf, or UNFINISHED."""
 
     leaf: Leaf
     results: dict[Leaf, str]
@@ -73,7 +73,7 @@ def _run(task: Task, server: str, out: Path, limit: float) -> Outcome:
 
 
 def results_of(top: Leaf, log: Path) -> dict[Leaf, str]:
-    """What the log of a top-level test says of its leaves."""
+    """Return what the log of a top-level test says of its leaves."""
     results = {top.test: "UNFINISHED"}
     for mark in _MARK.finditer(log.read_text(errors="replace")):
         if mark["started"]:

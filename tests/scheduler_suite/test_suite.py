@@ -1,4 +1,4 @@
-"""What the suite's runner makes of names, logs and wishes; running the suite itself is `make scheduler-suite`."""
+"""The suite's runner: how it takes names, logs and wishes; running the suite itself is `make scheduler-suite`."""
 
 from collections import Counter
 from pathlib import Path

@@ -22,7 +22,7 @@ class Job:
     pods: int = 1
     arrival: float = 0.0
     lasts: float | None = None
-    """How long it runs in fact; as long as its walltime by default."""
+    """The time that it runs in fact; as long as its walltime by default."""
     cpu: str = "1"
     more: JSON = field(default_factory=dict)
 
@@ -183,7 +183,7 @@ def workloads(draw: st.DrawFn) -> tuple[int, list[Job]]:
 @settings(max_examples=300, deadline=None)
 @given(workloads())
 def test_nobody_who_passes_delays_the_first(workload: tuple[int, list[Job]]) -> None:
-    """What is reserved for a job when it comes to the head of the queue is kept, where walltimes hold."""
+    """A reservation made for a job at the head of the queue is kept, where walltimes hold."""
     count, jobs = workload
     done = Simulation([node(f"n{index}", cpu="4") for index in range(count)], jobs).run()
     for name, time in done.promised.items():

@@ -1,4 +1,4 @@
-"""What a KubeSchedulerConfiguration says of extenders, and what kube-scheduler is told in its place."""
+"""The extenders of a KubeSchedulerConfiguration, and those that kube-scheduler is told in their place."""
 
 from typing import Any
 

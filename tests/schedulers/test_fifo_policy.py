@@ -1,4 +1,4 @@
-"""What the reference scheduler promises: first in, first out, first fit, gangs whole or not at all."""
+"""The promises of the reference scheduler: first in, first out, first fit, gangs whole or not at all."""
 
 from batkube.schedulers.policies import Bind, Cluster, Unschedulable
 from batkube.schedulers.policies.fifo import Fifo

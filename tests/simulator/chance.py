@@ -13,7 +13,7 @@ MARGIN = 0.02
 
 @dataclass
 class Experiment:
-    """What is given to Batsim, and to ours."""
+    """The inputs that Batsim and the built-in simulator are given."""
 
     folder: Path
     arguments: list[str]

@@ -1,4 +1,4 @@
-"""Whether the embedded simulator says and writes what a real Batsim did, number by number."""
+"""Comparison of the embedded simulator with a real Batsim: messages and files, number by number."""
 
 import csv
 import math

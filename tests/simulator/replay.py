@@ -34,7 +34,7 @@ class Decision:
     date: float
     event: m.Event
     first: bool
-    """Whether it answered SIMULATION_BEGINS."""
+    """True if it answered SIMULATION_BEGINS."""
 
 
 def recorded(scenario: Scenario) -> list[Decision]:
@@ -48,7 +48,7 @@ def recorded(scenario: Scenario) -> list[Decision]:
 
 
 def inputs(scenario: Scenario) -> Inputs:
-    """What the run was given, by its command line."""
+    """Return what the run was given, by its command line."""
     folder = scenario.folder
     arguments = [str(folder / word) if (folder / word).is_file() else word for word in scenario.command[1:]]
     return read_inputs(parse_arguments(arguments))

@@ -108,7 +108,7 @@ class Recording:
     case: Case
     exit_code: int
     messages: list[JSON]
-    """What Batsim said after the script."""
+    """Batsim's messages after the script."""
     outputs: dict[str, str]
     """Its output files by name."""
 

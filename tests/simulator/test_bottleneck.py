@@ -1,4 +1,4 @@
-"""How tasks share hosts and links."""
+"""The sharing of hosts and links between tasks."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""What the embedded simulator says, and when."""
+"""The messages of the embedded simulator, and their dates."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What a real Batsim said and wrote, message by message and file by file, and the embedded simulator in exact mode."""
+"""The embedded simulator in exact mode beside recordings of a real Batsim, message by message and file by file."""
 
 import shutil
 from collections.abc import Callable

@@ -119,7 +119,7 @@ def test_ideal_dates_are_within_milliseconds_of_batsims(scenario: Scenario) -> N
 
 
 def told(messages: Iterable[m.Message]) -> dict[str, list[object]]:
-    """What was told of each job, in order, and of none (under the empty name)."""
+    """Return what was told of each job, in order, and of none (under the empty name)."""
     found: dict[str, list[object]] = {"": []}
     for event in (event for message in messages for event in message.events):
         match event:

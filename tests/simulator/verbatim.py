@@ -19,13 +19,13 @@ PRINTED = 1.0000001e-6
 
 @dataclass
 class Exchange:
-    """What came of a recording played again."""
+    """The outcome of a recording played again."""
 
     simulator: EmbeddedSimulator
     said: list[str] = field(default_factory=list)
     """The messages of the simulator, in Batsim's spelling."""
     error: SimulatorError | None = None
-    """Why it stopped before the last recorded reply, if so."""
+    """The reason why it stopped before the last recorded reply, if so."""
 
 
 def play(scenario: Scenario) -> Exchange:

@@ -1,4 +1,4 @@
-"""What a decision process says: each decision adds to a reply, or bends it where a run shows what Batsim refuses."""
+"""The decisions of a decision process: each adds to a reply, or bends it where a run shows what Batsim refuses."""
 
 import json
 from collections.abc import Callable

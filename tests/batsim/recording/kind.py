@@ -13,7 +13,7 @@ PLATFORMS = Path(__file__).parent / "platforms"
 
 @dataclass(frozen=True)
 class Kind:
-    """What is run once. ``name`` is the folder's; Batsim 4's words for things throughout."""
+    """A run to record. ``name`` is the folder's; Batsim 4's words for things throughout."""
 
     name: str
     shows: str
@@ -28,7 +28,7 @@ class Kind:
     files: Mapping[str, str] = field(default_factory=dict)
     """Further input files by their names."""
     talks: bool = True
-    """Whether Batsim asks for decisions (not with --no-sched)."""
+    """True if Batsim asks for decisions (not with --no-sched)."""
 
     @property
     def words(self) -> list[str]:

@@ -9,9 +9,9 @@ from tests.batsim.recording.decisions import Decision, Reply, execute, kill, rej
 JSON = dict[str, Any]
 
 Script = Mapping[str, Sequence[Decision]]
-"""What is said at what is told: ``begins``, ``submitted JOB``, ``completed JOB``, ``killed``, ``called N`` (the Nth
-call of all, from 1), the type of a NOTIFY, ``message from JOB``, ``switched RESOURCES``, ``answer``, ``ends``; and
-``every``, at the end of each reply."""
+"""The decisions by the event that they answer: ``begins``, ``submitted JOB``, ``completed JOB``, ``killed``,
+``called N`` (the Nth call of all, from 1), the type of a NOTIFY, ``message from JOB``, ``switched RESOURCES``,
+``answer``, ``ends``; and ``every``, at the end of each reply."""
 
 
 class Policy(Protocol):
@@ -91,7 +91,7 @@ class Queue:
     """
 
     skips = False
-    """Whether a job that fits is started before one that waits for more hosts (first fit)."""
+    """True if a job that fits is started before one that waits for more hosts (first fit)."""
 
     def __init__(self, *, refuse: str = "", kill_on_failure: bool = False, spared: str = "") -> None:
         self._refuse = re.compile(refuse) if refuse else None

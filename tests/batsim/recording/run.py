@@ -28,7 +28,7 @@ class RecordingError(RuntimeError):
 
 @dataclass(frozen=True)
 class Run:
-    """What Batsim said and did."""
+    """The messages and the end of a run of Batsim."""
 
     transcript: list[str]
     """A line for each message, as ``transcript.jsonl`` has them."""

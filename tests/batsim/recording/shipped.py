@@ -28,7 +28,7 @@ PROBE = workload(
     talk=homogeneous(2e8, 1e6),
     long=delay(1000),
 )
-"""What is run on each platform."""
+"""The workload that is run on each platform."""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""What reactor.go does, in Python: long-poll a server, work, post a result.
+"""Do what reactor.go does, in Python: long-poll a server, work, post a result.
 
 usage: reactor.py URL
 """

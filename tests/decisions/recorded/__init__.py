@@ -1,4 +1,4 @@
-"""What kube-schedulers decided on kube-apiserver: a file for each version of theirs, a line for each scenario."""
+"""Decisions of kube-schedulers on kube-apiserver: a file for each version of theirs, a line for each scenario."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How long work takes: alone, sharing hosts and links, on storage, by traces, with energy."""
+"""Runs about how long work takes: alone, sharing hosts and links, on storage, by traces, with energy."""
 
 from collections.abc import Iterable
 from typing import Any

@@ -1,4 +1,4 @@
-"""What Batsim refuses: one wrong decision, reply or input each. It aborts; nothing answers."""
+"""Runs that Batsim refuses: one wrong decision, reply or input each. It aborts; nothing answers."""
 
 from collections.abc import Mapping
 from typing import Any
