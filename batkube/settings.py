@@ -7,9 +7,9 @@ from typing import Annotated, Any, Self
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from batkube.batsim.options import BatsimOptions
-from batkube.bridge.decision_time import ZERO
 from batkube.bridge.step_settings import StepSettings
 from batkube.option import ACCESS, API_ONLY, CLUSTER, INPUTS, RESULTS, SCHEDULER, SIMULATOR, TIME, Only, Option, Without
+from batkube.settings_rules import check
 from batkube.startup.families import Family
 
 FINISHED, FAILED, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
@@ -20,9 +20,6 @@ DEFAULT_EPOCH = 1_577_836_800.0
 
 DEFAULT_PACE = 1.0
 """Of Clock.PACED."""
-
-
-DATED_BY_PACE = "--decision-time: at a pace, what a scheduler on the real clock does is dated when it does it"
 
 
 class Clock(StrEnum):
@@ -246,21 +243,8 @@ class RunSettings(SchedulerSettings, ClusterSettings):
         return given
 
     @model_validator(mode="after")
-    def _only_hosts_with_energy_are_switched(self) -> Self:
-        if self.power_off_after is not None and not self.batsim.energy:
-            raise ValueError("--power-off-after needs --energy")
-        return self
-
-    @model_validator(mode="after")
-    def _one_dating(self) -> Self:
-        if self.clock in (Clock.PACED, Clock.REAL):
-            _check_dating(self.step)
-        return self
-
-    @model_validator(mode="after")
-    def _batsim_writes_somewhere_else(self) -> Self:
-        if self.batsim_out is not None and "://" not in self.simulator:
-            raise ValueError("--batsim-out is for a Batsim that is started by hand (--simulator tcp://...)")
+    def _options_go_together(self) -> Self:
+        check(self)
         return self
 
     @model_validator(mode="after")
@@ -312,14 +296,8 @@ class ServeSettings(ClusterSettings):
         return self
 
     @model_validator(mode="after")
-    def _only_hosts_with_energy_are_switched(self) -> Self:
-        if self.power_off_after is not None and not self.energy:
-            raise ValueError("--power-off-after needs --energy, and a Batsim that was started with it")
-        return self
-
-    @model_validator(mode="after")
-    def _one_dating(self) -> Self:
-        _check_dating(self.step)
+    def _options_go_together(self) -> Self:
+        check(self)
         return self
 
 
@@ -340,14 +318,15 @@ class ReplaySettings(SchedulerSettings):
     step: Annotated[StepSettings, Only(("on_deadlock", "timers", "timer_window", "decision_time"))] = StepSettings()
 
     @model_validator(mode="after")
-    def _at_no_pace(self) -> Self:
+    def _options_go_together(self) -> Self:
         if self.clock is Clock.PACED:
             raise ValueError("--clock paced needs a pace")
+        check(self)
         return self
 
     def run(self, out: Path) -> RunSettings:
         """Return the run that it is, with its results in this folder."""
-        shared = {name: getattr(self, name) for name in SchedulerSettings.model_fields}
+        shared = {name: getattr(self, name) for name in SchedulerSettings.model_fields if name in self.model_fields_set}
         return RunSettings(**shared, recording=self.recording, platform=self.platform, out=out)
 
 
@@ -379,8 +358,7 @@ class FitSettings(BaseModel):
     ] = None
     seed: Annotated[int, Option("Chooses the rows that are kept aside.", metavar="NUMBER")] = 0
 
-
-def _check_dating(step: StepSettings) -> None:
-    """Raises ValueError where a scheduler on the real clock is given a decision time and a pace."""
-    if step.pace is not None and step.decision_time != ZERO:
-        raise ValueError(DATED_BY_PACE)
+    @model_validator(mode="after")
+    def _options_go_together(self) -> Self:
+        check(self)
+        return self

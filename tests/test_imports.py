@@ -21,7 +21,7 @@ MAY_IMPORT = {
     "bridge": {"kube", "batsim", "simulator", "clock", "results", "startup", "schedulers", "option", "__init__"},
     "session": {
         *("kube", "batsim", "simulator", "clock", "results", "startup", "schedulers", "bridge"),
-        *("settings", "option", "__init__"),
+        *("settings", "settings_rules", "option", "__init__"),
     },
 }
 

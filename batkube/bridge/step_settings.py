@@ -170,12 +170,6 @@ class StepSettings(BaseModel):
             return {**given, "patience": DEFAULT_PATIENCE_AT_PACE}
         return given
 
-    @model_validator(mode="after")
-    def _metrics_are_somewhere(self) -> Self:
-        if self.quiescence is QuiescenceMeans.METRICS and self.scheduler_metrics is None:
-            raise ValueError("--quiescence metrics needs --scheduler-metrics URL")
-        return self
-
     def at_pace(self, pace: float) -> Self:
         """The same, at this pace."""
         return type(self)(**{name: getattr(self, name) for name in self.model_fields_set} | {"pace": pace})

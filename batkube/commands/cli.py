@@ -72,6 +72,8 @@ def run(
     """Run a workload: API server, simulator, scheduler under test, results; one command for all."""
     if quiet and verbose:
         raise typer.BadParameter("-q and -v exclude each other")
+    if no_determinism and "determinism" in settings.model_fields_set and settings.determinism is not Determinism.NONE:
+        raise typer.BadParameter(f"--no-determinism and --determinism {settings.determinism} exclude each other")
     if no_determinism:
         settings = settings.model_copy(update={"determinism": Determinism.NONE})
     own_policy = ":" in settings.scheduler and settings.scheduler_command is None

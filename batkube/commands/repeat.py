@@ -115,7 +115,7 @@ class _OneByOne:
         )
         if self.interrupted:
             self._process.terminate()
-        self._process.communicate(settings.model_dump_json().encode())
+        self._process.communicate(settings.model_dump_json(exclude_unset=True).encode())
         return self._process.returncode
 
     def _on_signal(self, number: int, frame: FrameType | None) -> None:

@@ -11,19 +11,24 @@ import typer
 from pydantic import BaseModel, ValidationError
 from pydantic.fields import FieldInfo
 
-from batkube.batsim.options import Spelling
 from batkube.option import PANELS, Only, Option, Without
+from batkube.settings import BAD_INPUT
+from batkube.settings_rules import option_of
 
 Result = TypeVar("Result")
 Model = type[BaseModel]
+
+CONTEXT = "context"
+"""The name of the parameter that tells which options were given."""
 
 
 def with_settings(command: Callable[..., Result]) -> Callable[..., Result]:
     """Return ``command`` with the options of its settings in place of each parameter that is a model.
 
-    What a model does not take is an error of usage: raises typer.BadParameter.
+    A model gets what the user has given, and nothing else. What it does not take ends the command with a line that
+    names the option, and with exit code 2.
     """
-    parameters: list[inspect.Parameter] = []
+    parameters = [inspect.Parameter(CONTEXT, inspect.Parameter.KEYWORD_ONLY, annotation=typer.Context)]
     models: dict[str, Model] = {}
     hints = get_type_hints(command, include_extras=True)
     for parameter in inspect.signature(command).parameters.values():
@@ -36,9 +41,15 @@ def with_settings(command: Callable[..., Result]) -> Callable[..., Result]:
 
     @wraps(command)
     def expanded(**given: Any) -> Result:
+        context: typer.Context = given.pop(CONTEXT)
         for name, model in models.items():
-            values = {field: given.pop(field) for field, _, _ in _options(model)}
-            given[name] = _settings(model, values)
+            options = {field: given.pop(field) for field, _, _ in _options(model)}
+            values = {field: value for field, value in options.items() if _is_given(context, field)}
+            try:
+                given[name] = _settings(model, values)
+            except ValueError as error:
+                typer.echo(f"batkube: {error}", err=True)
+                raise typer.Exit(BAD_INPUT) from None
         return command(**given)
 
     expanded.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
@@ -55,7 +66,7 @@ def _options(model: Model) -> Iterator[tuple[str, FieldInfo, Option]]:
     for name in dict.fromkeys(name for kind in model.__mro__ for name in inspect.get_annotations(kind)):
         if (field := model.model_fields.get(name)) is None:
             continue
-        if (option := _option(name, field)) is not None:
+        if (option := option_of(name, field)) is not None:
             yield name, field, option
         elif _is_model(field.annotation):
             taken = _taken(field)
@@ -77,16 +88,6 @@ def _taken(group: FieldInfo) -> Callable[[str], bool]:
             case Without(settings=names):
                 return lambda name: name not in names
     return lambda name: True
-
-
-def _option(name: str, field: FieldInfo) -> Option | None:
-    for what in field.metadata:
-        match what:
-            case Option():
-                return what
-            case Spelling():
-                return Option(field.description or "", what.panel, what.metavar or "", names=what.names)
-    return None
 
 
 def _parameter(name: str, field: FieldInfo, option: Option) -> inspect.Parameter:
@@ -129,21 +130,26 @@ def _plain(annotation: Any) -> Any:
     return annotation
 
 
+def _is_given(context: typer.Context, name: str) -> bool:
+    source = context.get_parameter_source(name)
+    return source is not None and source.name != "DEFAULT"
+
+
 def _settings(model: Model, given: dict[str, Any]) -> BaseModel:
-    """Return the settings, made of the values of all options; None: not given."""
+    """Return the settings, made of the values of the options that are given. Raises ValueError, which names one."""
     values: dict[str, Any] = {}
     for name, field in model.model_fields.items():
-        if (option := _option(name, field)) is not None and name in given:
-            if given[name] is not None:
+        if (option := option_of(name, field)) is not None:
+            if given.get(name) is not None:
                 values[name] = _value(name, option, given[name])
         elif _is_model(field.annotation):
             taken = _taken(field)
             names = [found for found, _, _ in _options(field.annotation) if taken(found)]
-            values[name] = _settings(field.annotation, {found: given[found] for found in names})
+            values[name] = _settings(field.annotation, {found: given[found] for found in names if found in given})
     try:
         return model.model_validate(values)
     except ValidationError as error:
-        raise typer.BadParameter(_said(model, error)) from None
+        raise ValueError(_said(model, error)) from None
 
 
 def _value(name: str, option: Option, given: Any) -> Any:
@@ -154,20 +160,28 @@ def _value(name: str, option: Option, given: Any) -> Any:
     try:
         return option.read(given)
     except ValueError as error:
-        raise typer.BadParameter(f"{option.names_of(name)[0]}: {error}") from None
+        raise ValueError(f"{option.names_of(name)[0]}: {error}") from None
 
 
 def _said(model: Model, error: ValidationError) -> str:
-    """Return what is wrong, by the name of the setting; an option of Batsim's by its own."""
+    """Return what is wrong, by the option of the setting."""
     first = error.errors()[0]
     what = first["msg"].removeprefix("Value error, ")
     if not first["loc"]:
         return what
     name = str(first["loc"][0])
-    if spelling := next((what for what in model.model_fields[name].metadata if isinstance(what, Spelling)), None):
-        return f"{spelling.names[0]}: {what}"
-    where = ".".join(str(part) for part in first["loc"])
-    return f"{where}: {what}, not {first['input']!r}"
+    option = option_of(name, model.model_fields[name])
+    where = option.names_of(name)[0].partition("/")[0] if option is not None else name
+    if first["type"] == "value_error":
+        return f"{where}: {what}"
+    return f"{where}: {_expected(what)}, not {first['input']!r}"
+
+
+def _expected(what: str) -> str:
+    """Return pydantic's complaint in the words of ours."""
+    for theirs, ours in (("Input should be", "expected a value"), ("String should match", "expected a text of the")):
+        what = what.replace(theirs, ours)
+    return what
 
 
 def _is_model(annotation: Any) -> TypeGuard[Model]:

@@ -29,10 +29,6 @@ def wants_tls(settings: AccessSettings) -> bool:
 
 def check_access(settings: AccessSettings, host: str) -> None:
     """Raise AccessError where a server must not listen on ``host`` with these settings."""
-    for name in ("tls", "client_certificate", "in_cluster_dir"):
-        if settings.insecure and getattr(settings, name):
-            option = "--" + name.replace("_", "-")
-            raise AccessError(f"--insecure means plain HTTP, {option} needs TLS: drop one of them")
     if settings.token is not None and not _TOKEN.fullmatch(settings.token):
         raise AccessError("--token: expected one word of visible ASCII characters")
     if not wants_tls(settings) and not _is_loopback(host):

@@ -31,12 +31,13 @@ from batkube.session.access import client_tls, write_access
 from batkube.session.display import display
 from batkube.session.inputs import Inputs
 from batkube.session.run_record import run_record
-from batkube.session.scheduler_clock import check_in_process, clock_mode, launcher
+from batkube.session.scheduler_clock import clock_mode, launcher
 from batkube.session.session import Session
 from batkube.session.simulated_server import simulated_server
 from batkube.session.simulators import afterwards, command_by_hand, control_latency, outages, simulator_for
 from batkube.session.supervision import interruptible, until_dead, until_interrupted
-from batkube.settings import DATED_BY_PACE, Clock, Determinism, RunSettings
+from batkube.settings import Clock, Determinism, RunSettings
+from batkube.settings_rules import DATED_BY_PACE
 
 if TYPE_CHECKING:
     from batkube.schedulers.extender_relay import Relay
@@ -173,8 +174,6 @@ async def _scheduler(
     deterministic = settings.determinism is not Determinism.NONE
     command = chosen.command(access, settings.out, exact_times=inputs.preemption and deterministic)
     mode = clock_mode(settings, command)
-    if chosen.policy:
-        check_in_process(settings)
     if mode == "real" and settings.step.pace and settings.step.decision_time != ZERO:
         raise InputError(DATED_BY_PACE)
     oracle = simulated = process = None

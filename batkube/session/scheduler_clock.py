@@ -27,14 +27,7 @@ MODES: dict[Clock, Mode] = {
 def clock_mode(settings: RunSettings, command: Sequence[str]) -> Mode:
     """On which clock the scheduler shall live. Raises InputError where it cannot live on the one that was asked for."""
     clock, quiescence = settings.clock, settings.step.quiescence
-    if quiescence is not QuiescenceMeans.AUTO:
-        if clock in (Clock.ONCE, Clock.TREE):
-            raise InputError(
-                f"--quiescence {quiescence.value} leaves the scheduler on the real clock: "
-                f"not with --clock {clock.value}"
-            )
-        return "real"
-    if not command or MODES[clock] == "real":
+    if quiescence is not QuiescenceMeans.AUTO or not command or MODES[clock] == "real":
         return "real"
     mode = choose_mode(command[0], MODES[clock])
     means = means_for("tree" if mode == "real" else mode)
@@ -44,21 +37,6 @@ def clock_mode(settings: RunSettings, command: Sequence[str]) -> Mode:
         raise InputError(f"--clock {clock.value}: {means.reason}")
     log.warning("the scheduler keeps the real clock: %s", means.reason)
     return "real"
-
-
-def check_in_process(settings: RunSettings) -> None:
-    """Refuse what means nothing to a policy that decides inside this process. Raises InputError."""
-    step = settings.step
-    for given, option in (
-        (settings.clock is not Clock.AUTO, f"--clock {settings.clock.value}"),
-        (step.quiescence is not QuiescenceMeans.AUTO, f"--quiescence {step.quiescence.value}"),
-        (step.scheduler_metrics is not None, "--scheduler-metrics"),
-    ):
-        if given:
-            raise InputError(
-                f"{option} is for a scheduler that is a process; {settings.scheduler} runs inside batkube. "
-                "As a process: --scheduler-cmd 'python -m batkube.schedulers.fifo'"
-            )
 
 
 def launcher(clock: SimulatedClock | None, mode: Mode, seed: int | None) -> Launch:

@@ -24,7 +24,9 @@ REASON = {
 
 
 def settings(clock: Clock) -> RunSettings:
-    return RunSettings(platform=Path("p"), workloads=(Path("w"),), out=Path("out"), clock=clock)
+    return RunSettings(
+        platform=Path("p"), workloads=(Path("w"),), out=Path("out"), scheduler="kube-scheduler", clock=clock
+    )
 
 
 @pytest.fixture(params=[("Linux", "aarch64"), ("Darwin", "arm64")], ids=["aarch64", "macOS"])

@@ -206,7 +206,9 @@ def test_strangers_are_not_served_off_loopback(host: str, arguments: list[str], 
 
 def test_what_contradicts_itself_is_refused(tmp_path: Path) -> None:
     for option in (["--tls"], ["--client-certificate"], ["--in-cluster-dir", str(tmp_path)]):
-        assert f"{option[0]} needs TLS" in refused("--insecure", *option, "-o", str(tmp_path))
+        said = refused("--insecure", *option, "-o", str(tmp_path))
+        assert f"--insecure and {option[0]} exclude each other" in said
+        assert f"{option[0]} needs TLS" in said
     assert "--token" in refused("--token", "two words", "-o", str(tmp_path))
 
 

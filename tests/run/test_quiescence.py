@@ -190,7 +190,7 @@ def test_silence_has_to_do_where_nothing_else_may(
     [
         (["--quiescence", "metrics"], "--quiescence metrics needs --scheduler-metrics URL"),
         (["--quiescence", "quiet", "--clock", "once"], "--quiescence quiet leaves the scheduler on the real clock"),
-        (["--scheduler-metrics", "localhost:10259"], "scheduler_metrics"),
+        (["--scheduler-metrics", "localhost:10259"], "--scheduler-metrics: expected"),
     ],
 )
 def test_settings_that_do_not_go_together(
@@ -198,6 +198,7 @@ def test_settings_that_do_not_go_together(
 ) -> None:
     given = workload([], {"p": {"type": "delay", "delay": 1}})
     words = ["run", "-p", str(platform(1)), "-w", str(given), "-o", str(tmp_path / "out"), *arguments]
+    words += ["--scheduler", "none"]
     done = subprocess.run(
         [sys.executable, "-m", "batkube", *words], capture_output=True, text=True, env=environment(), timeout=60
     )

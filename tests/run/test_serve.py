@@ -28,7 +28,8 @@ class Serve:
         self.out = out
         self.endpoint = f"tcp://127.0.0.1:{free_port()}"
         self.port = free_port()
-        words = ["--port", str(self.port), "--batsim", self.endpoint, "-o", str(out), *arguments]
+        beside = [] if "--api-only" in arguments else ["--batsim", self.endpoint]
+        words = ["--port", str(self.port), *beside, "-o", str(out), *arguments]
         self.process = subprocess.Popen(
             [sys.executable, "-m", "batkube", "serve", *words],
             stdout=subprocess.PIPE,
