@@ -123,4 +123,6 @@ class ClusterBuilder:
             if not first.isdecimal() or (dash and not last.isdecimal()) or max(len(first), len(last)) > 9:
                 raise ValueError(f"{self.who}: radical: expected numbers and ranges such as 0-7, not {part!r}")
             numbers.append(range(int(first), int(last or first) + 1))
+        if not any(numbers):
+            raise ValueError(f"{self.who}: radical: no number lies in {self._text('radical')!r}, so there is no host")
         return numbers

@@ -57,7 +57,7 @@ LabelText = Annotated[str, BeforeValidator(lambda value: str(value) if isinstanc
 
 OWN_FIELD = "batkube"
 """The member of a job or profile that holds nothing but fields for batkube."""
-_PUBLISHED_TYPES = ("delay", "DelayProfile")
+PUBLISHED_TYPES = ("delay", "DelayProfile")
 """Profile types whose own fields may be requirements for pods, as in the published Batkube workloads."""
 _MAPS = ("nodeSelector", "labels", "storage")
 _OWN_ONLY = ("storage", "user", "queue")
@@ -100,6 +100,11 @@ class PodRequirements(BaseModel):
         return self.priority is not None or "priorityClassName" in (self.pod.get("spec") or {})
 
     @property
+    def plain(self) -> bool:
+        """True if nothing is asked for but cores and memory, which any API server takes."""
+        return self == PodRequirements(cpu=self.cpu, memory=self.memory)
+
+    @property
     def uses_grace(self) -> bool:
         """True if its process goes on after SIGTERM, as in a pod that names its ``terminationGracePeriodSeconds``."""
         return "terminationGracePeriodSeconds" in (self.pod.get("spec") or {})
@@ -116,7 +121,7 @@ class PodRequirements(BaseModel):
                 before = wanted.get(name)
                 both = name in _MAPS and isinstance(value, dict) and isinstance(before, dict)
                 wanted[name] = {**before, **value} if both and before else value
-        known = {name: value for name, value in wanted.items() if name in _FIELDS and value is not None}
+        known = {name: value for name, value in wanted.items() if name in OWN_FIELDS and value is not None}
         if not known:
             return NO_REQUIREMENTS
         try:
@@ -130,7 +135,8 @@ class PodRequirements(BaseModel):
 
 NO_REQUIREMENTS = PodRequirements()
 """The requirements of the many jobs that have none."""
-_FIELDS = frozenset(info.alias or name for name, info in PodRequirements.model_fields.items())
+OWN_FIELDS = frozenset(info.alias or name for name, info in PodRequirements.model_fields.items())
+"""The names of the fields that describe pods."""
 
 
 def _sources(where: str, job: dict[str, Any], profile: dict[str, Any]) -> list[dict[str, Any]]:
@@ -141,7 +147,7 @@ def _sources(where: str, job: dict[str, Any], profile: dict[str, Any]) -> list[d
         if not isinstance(own, dict):
             raise InputError(f"{where}: {what}{OWN_FIELD} is {own!r}: expected an object")
         owned.append(own)
-    beside = [profile if profile.get("type") in _PUBLISHED_TYPES else {}, job]
+    beside = [profile if profile.get("type") in PUBLISHED_TYPES else {}, job]
     outside = [{name: value for name, value in fields.items() if name not in _OWN_ONLY} for fields in beside]
     return [outside[0], owned[1], outside[1], owned[0]]
 

@@ -45,6 +45,7 @@ from .verbs.delete import delete
 from .verbs.expiry import EVENT_TTL, EventExpiry
 from .verbs.list import ListOptions, list_page
 from .verbs.options import DeleteOptions
+from .verbs.pipeline import check_new
 from .verbs.update import update
 from .verbs.write import Write
 
@@ -240,6 +241,16 @@ class ApiServer(Activity):
         if it is not given.
         """
         return self._create(self._resource(resource), obj, namespace)
+
+    def check(self, resource: str, obj: JSON, namespace: str | None = None) -> list[str]:
+        """Return the warnings that a create of the object would be answered with, such as unknown fields.
+
+        Nothing is stored, and admission is not asked. Raise ApiError if the rules of its kind refuse the object.
+        """
+        kind, warnings = self._resource(resource), list[str]()
+        obj = typed.decode(kind, deep_copy(obj), "Warn", warnings)
+        check_new(Write.of(self._api, kind, self._namespace(kind, namespace, obj), warnings=warnings), obj)
+        return warnings
 
     def get(self, resource: str, name: str, namespace: str | None = None) -> JSON:
         """Return the stored object, which must not be changed. Raise ApiError 404 if there is none."""

@@ -106,6 +106,8 @@ async def play(
         if scheduler.relay:
             scheduler.relay.on_failure = session.extender_failed
         sessions.append(session)
+        for text in inputs.warnings:
+            session.simulation.warn(text)
         total = sum(len(workload.jobs) for workload in inputs.workloads.values())
         shown = display(session.simulation, pace, total, quiet=quiet)
         pace.on_change.append(shown.update)

@@ -5,15 +5,14 @@ from dataclasses import dataclass
 from batkube.batsim.platform import Platform, PlatformError, read_platform
 from batkube.batsim.workload import Workload, WorkloadError, read_workload
 from batkube.bridge.errors import InputError
-from batkube.bridge.jobs import PodRequirements
 from batkube.bridge.startup import Startup
-from batkube.bridge.time import SimulatedTime
 from batkube.kube.admission.plugins import AdmissionError
 from batkube.kube.schema.gates import GateError
 from batkube.kube.schema.runtime_config import RuntimeConfigError
 from batkube.schedulers.extenders import ExtenderError
 from batkube.schedulers.kube_scheduler import ConfigError
 from batkube.schedulers.under_test import SchedulerChoiceError, SchedulerUnderTest, choose
+from batkube.session.job_checks import JobChecks, compute_hosts, platform_slips
 from batkube.session.manifests import ManifestError
 from batkube.session.simulators import check_simulator
 from batkube.settings import RunSettings
@@ -46,6 +45,8 @@ class Inputs:
     startup: Startup | None
     preemption: bool
     """Return whether pods have priorities, so that one may take another's place."""
+    warnings: list[str]
+    """What a user must not overlook: slips, and requests without effect."""
 
 
 def read_inputs(settings: RunSettings) -> Inputs:
@@ -59,18 +60,16 @@ def read_inputs(settings: RunSettings) -> Inputs:
     )
     check_simulator(settings)
     platform = read_platform(settings.platform) if settings.platform else None
-    time = SimulatedTime(settings.epoch)
+    hosts = compute_hosts(settings, platform) if platform is not None else ()
+    warnings = platform_slips(platform) if platform is not None else []
+    checks = JobChecks(settings, hosts)
     workloads = {}
-    preemption = False
     for index, path in enumerate(settings.workloads):
         workload = read_workload(path, f"w{index}")
-        for job in workload.jobs.values():
-            time.check(job.subtime, f"{path}: job {job.id}: subtime")
-            requirements = PodRequirements.read(f"{path}: job {job.id}", job.raw, workload.profiles[job.profile].raw)
-            preemption = preemption or requirements.prioritized
+        warnings += checks.check(path, workload)
         workloads[workload.name] = workload
     try:
         startup = Startup(read_startup(settings.startup), settings.seed) if settings.startup else None
     except StartupError as error:
         raise InputError(str(error)) from None
-    return Inputs(platform, workloads, scheduler, startup, preemption)
+    return Inputs(platform, workloads, scheduler, startup, checks.preemption, warnings)
