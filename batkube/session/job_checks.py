@@ -72,6 +72,8 @@ class PodCheck:
         except (InputError, ApiError) as error:
             text = error.message if isinstance(error, ApiError) else str(error)
             fields = text.removeprefix('Pod "pod" is invalid: ').removeprefix(f"job {shape.id}: ")
+            if fields.startswith("Pod in version"):
+                fields = f"pod: {fields}"
             if fields.startswith("PriorityClass"):
                 fields = f"priority is {wanted.priority}: {fields}"
             raise InputError(f"{where}: {fields}") from None
