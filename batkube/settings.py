@@ -12,7 +12,7 @@ from batkube.option import ACCESS, API_ONLY, CLUSTER, INPUTS, RESULTS, SCHEDULER
 from batkube.settings_rules import check
 from batkube.startup.families import Family
 
-FINISHED, FAILED, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
+FINISHED, FAILED, BAD_INPUT, BROKEN, INTERRUPTED = 0, 1, 2, 3, 130
 """Exit codes of the commands."""
 
 DEFAULT_EPOCH = 1_577_836_800.0

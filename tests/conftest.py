@@ -10,7 +10,10 @@ import pytest
 
 BuiltTool = Callable[[str], Path]
 
-QUICK = ("batsim", "bridge", "kube", "results", "schedulers", "simulator", "startup", "commands", "session")
+QUICK = (
+    "batsim", "bridge", "checks", "commands", "comparison", "kube", "results", "schedulers", "session", "simulator",
+    "startup",
+)  # fmt: skip
 """The folders of tests that start no program, as a rule."""
 
 

@@ -17,6 +17,8 @@ MAY_IMPORT = {
     "clock": set(),
     "schedulers": {"kube"},
     "results": set(),
+    "comparison": {"results", "option"},
+    "checks": {"comparison", "results"},
     "startup": {"kube"},
     "bridge": {"kube", "batsim", "simulator", "clock", "results", "startup", "schedulers", "option", "__init__"},
     "session": {

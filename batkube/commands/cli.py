@@ -1,7 +1,7 @@
 """The command ``batkube``: what a user types, turned into settings. The work is in the module of the command's name,
 which is loaded when it is asked for.
 
-Exit codes: 0 finished, 1 the run failed, 2 bad usage or input, 130 interrupted.
+Exit codes: 0 finished, 1 the run failed, 2 bad usage or input, 3 a rule is broken, 130 interrupted.
 """
 
 from pathlib import Path
@@ -12,6 +12,7 @@ import typer
 from batkube import __version__
 from batkube.commands.crash_report import exit_with
 from batkube.commands.settings_options import with_settings
+from batkube.comparison.settings import CheckSettings, CompareSettings
 from batkube.option import RESULTS, TIME
 from batkube.settings import Determinism, FitSettings, ReplaySettings, RunSettings, ServeSettings
 
@@ -92,17 +93,24 @@ def run(
 
 
 @app.command()
-def compare(
-    folders: Annotated[
-        list[Path], typer.Argument(metavar="OUT OUT...", help="Folders of results; the first is compared with each.")
-    ],
-) -> None:
-    """Say whether runs did the same, byte for byte, and if not, at which event they part."""
+@with_settings
+def compare(settings: CompareSettings) -> None:
+    """Say whether runs did the same, and if not, where they part, what changed for whom, and can it be told.
+
+    Exit codes: 0 the same, 1 not; with --fail-if: 3 where a condition is true, else 0.
+    """
     from batkube.commands import compare as command
 
-    if len(folders) < 2:
-        raise typer.BadParameter("compare needs two folders at least")
-    raise typer.Exit(command.main(folders))
+    raise typer.Exit(command.main(settings))
+
+
+@app.command()
+@with_settings
+def check(settings: CheckSettings) -> None:
+    """Hold results to rules: no regression against a baseline, and nothing that cannot be. Exit codes: 0, 3 if not."""
+    from batkube.commands import check as command
+
+    raise typer.Exit(command.main(settings))
 
 
 @app.command()

@@ -1,47 +1,157 @@
-"""``batkube compare``: do folders of results hold the same, and where do they part?"""
+"""``batkube compare``: do runs hold the same, where do they part, what changed for whom, and can it be told?"""
 
 import json
 from collections.abc import Sequence
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
-from pydantic import ValidationError
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Column, Table
 from rich.text import Text
 
-from batkube.bridge.errors import InputError
-from batkube.results.comparison import COMPARED, Difference, Fingerprint, differences
+from batkube.comparison.changes import Comparison
+from batkube.comparison.comparing import compare_sides
+from batkube.comparison.expressions import ExpressionError, read_condition
+from batkube.comparison.judging import Judgement, judge
+from batkube.comparison.markup import html, markdown
+from batkube.comparison.sections import Section, sections
+from batkube.comparison.settings import CompareSettings, Format
+from batkube.comparison.sides import Side
+from batkube.results.comparison import Difference, Fingerprint, differences
+from batkube.results.csv_rows import ResultsError
 from batkube.results.run import Run
-from batkube.settings import BAD_INPUT, FAILED, FINISHED
+from batkube.settings import BAD_INPUT, BROKEN, FAILED, FINISHED
 
 SHOWN = 3
 """The folders that part from the first and are shown line by line, at most."""
 
 
-def main(folders: Sequence[Path]) -> int:
-    """Compare; the exit code: 0 where all hold the same, 1 where not, 2 where one holds no results."""
-    console = Console(highlight=False, soft_wrap=True)
+def main(settings: CompareSettings) -> int:
+    """Compare; the exit code: 0 where all hold the same, 1 where not, 2 where one holds no results.
+
+    With conditions to fail by: 3 where one is true, else 0.
+    """
+    errors = Console(stderr=True, highlight=False, soft_wrap=True)
     try:
-        runs = [_read(folder) for folder in folders]
-    except InputError as error:
-        Console(stderr=True, highlight=False, soft_wrap=True).print(f"batkube: {error}", markup=False)
+        conditions = [read_condition(text) for text in settings.fail_if]
+        sides = _sides(settings)
+        found = [compare_sides(sides[0], side, shown_pods=settings.pods) for side in sides[1:]]
+        judged = [judge(condition, side, sides[0]) for side in sides[1:] for condition in conditions]
+        if settings.format is Format.TABLE and settings.out is None:
+            _print(sides, found, Console(highlight=False, soft_wrap=True))
+            _print_judgements(judged, Console(highlight=False, soft_wrap=True))
+        else:
+            _write(settings, _text(settings, found, judged, sides))
+    except ExpressionError as error:
+        errors.print(f"batkube: --fail-if: {error}", markup=False)
         return BAD_INPUT
-    prints = [Fingerprint.of(folder) for folder in folders]
-    found = differences(folders, prints)
-    show(folders, runs, prints, found, console)
-    return FAILED if found else FINISHED
+    except ResultsError as error:
+        errors.print(f"batkube: {error}", markup=False)
+        return BAD_INPUT
+    except OSError as error:
+        errors.print(f"batkube: {error.filename}: {error.strerror}", markup=False)
+        return BAD_INPUT
+    if conditions:
+        failing = [judgement for judgement in judged if fails(judgement)]
+        for judgement in failing:
+            errors.print(f"batkube: {said(judgement)}", markup=False)
+        return BROKEN if failing else FINISHED
+    return FINISHED if all(comparison.same for comparison in found) else FAILED
 
 
-def _read(folder: Path) -> Run:
-    missing = [name for name in ("run.json", *COMPARED) if not (folder / name).is_file()]
-    if missing:
-        raise InputError(f"{folder} holds no results of a run: it has no {missing[0]}")
-    try:
-        return Run.read(folder / "run.json")
-    except ValidationError:
-        raise InputError(f"{folder / 'run.json'} was not written by batkube") from None
+def fails(judgement: Judgement) -> bool:
+    """Tell whether a condition to fail by is true; one that cannot be judged is taken to be."""
+    return judgement.truth in ("true", "absent")
+
+
+def said(judgement: Judgement) -> str:
+    """Return what came of a condition, in a line."""
+    words = {"true": "is true", "false": "is not true", "untold": "cannot be told", "absent": "cannot be judged"}
+    return f"{judgement.condition.text} {words[judgement.truth]}: {judgement.why}"
+
+
+def _sides(settings: CompareSettings) -> list[Side]:
+    if not settings.groups:
+        return [Side.of(folder) for folder in settings.folders]
+    size = len(settings.folders) // settings.groups
+    return [Side.group(settings.folders[start : start + size]) for start in range(0, len(settings.folders), size)]
+
+
+def _text(
+    settings: CompareSettings, found: Sequence[Comparison], judged: Sequence[Judgement], sides: Sequence[Side]
+) -> str:
+    match settings.format:
+        case Format.JSON:
+            record = {
+                "same": all(comparison.same for comparison in found),
+                "comparisons": [comparison.model_dump(mode="json") for comparison in found],
+                "fail_if": [
+                    {"condition": one.condition.text, "truth": one.truth, "why": one.why, "fails": fails(one)}
+                    for one in judged
+                ],
+            }
+            return json.dumps(record, indent=2) + "\n"
+        case Format.HTML:
+            title = f"{found[0].left} and {found[-1].right}"
+            return html(title, _all_sections(found, judged))
+        case Format.MD:
+            return markdown(_all_sections(found, judged))
+    printed = StringIO()
+    console = Console(highlight=False, soft_wrap=True, file=printed)
+    _print(sides, found, console)
+    _print_judgements(judged, console)
+    return printed.getvalue()
+
+
+def _all_sections(found: Sequence[Comparison], judged: Sequence[Judgement]) -> list[Section]:
+    shown = [section for comparison in found for section in sections(comparison)]
+    if judged:
+        shown.append(Section("Conditions to fail by", [said(judgement) for judgement in judged]))
+    return shown
+
+
+def _write(settings: CompareSettings, text: str) -> None:
+    if settings.out is None:
+        print(text, end="")
+    else:
+        settings.out.write_text(text)
+
+
+def _print_judgements(judged: Sequence[Judgement], console: Console) -> None:
+    for judgement in judged:
+        console.print(said(judgement), markup=False)
+
+
+def _print(sides: Sequence[Side], found: Sequence[Comparison], console: Console) -> None:
+    """Print all: the hashes, then what they stand for."""
+    runs = [run for side in sides if (run := side.alone) is not None and run.run is not None]
+    if len(runs) == len(sides):
+        folders = [run.path for run in runs]
+        prints = [Fingerprint.of(folder) for folder in folders]
+        records = [run.run for run in runs if run.run is not None]
+        show(folders, records, prints, differences(folders, prints), console)
+    for comparison in found:
+        if comparison.same and not any(pair.inputs for pair in comparison.pairs) and len(runs) == len(sides):
+            continue
+        for section in sections(comparison):
+            _print_section(section, console)
+
+
+def _print_section(section: Section, console: Console) -> None:
+    console.print()
+    console.print(section.title, markup=False, style="bold")
+    for line in section.lines:
+        console.print(line, markup=False)
+    if section.rows:
+        table = Table()
+        for place, column in enumerate(section.columns):
+            right = place in section.numbers
+            table.add_column(column, justify="right" if right else "left", no_wrap=right or place == 0, overflow="fold")
+        for row in section.rows:
+            table.add_row(*(Text(cell) for cell in row))
+        console.print(table)
 
 
 def show(
@@ -51,7 +161,7 @@ def show(
     found: Sequence[Difference],
     console: Console,
 ) -> None:
-    """Return what was compared, a line each; then where they part."""
+    """Print what was compared, a line each; then where they part."""
     names = ("status", "makespan", "events", "events.jsonl", "jobs.csv")
     table = Table(Column("results", overflow="fold"), *(Column(name, no_wrap=True) for name in names))
     for folder, run, fingerprint in zip(folders, runs, prints, strict=True):

@@ -1,0 +1,110 @@
+"""The file of rules (YAML): a list of conditions on figures, of invariants, and of what must be the same.
+
+::
+
+    rules:
+      - mean_wait <= 1.05 * baseline
+      - p99_slowdown < 50
+      - invariants: all
+      - same_schedule: true
+"""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from batkube.checks.invariants import INVARIANTS
+from batkube.comparison.expressions import Condition, ExpressionError, read_condition
+
+SWITCHES = ("finished", "same_inputs", "same_schedule")
+"""What a rule says yes or no to."""
+REJECTED = "rejected"
+DEFAULTS = (f"{REJECTED} == 0",)
+AGAINST_BASELINE = (
+    "mean_wait <= 1.05 * baseline",
+    "p95_slowdown <= 1.1 * baseline",
+    "makespan <= 1.05 * baseline",
+    "failed <= baseline",
+    "unfinished <= baseline",
+)
+"""The rules where there is a baseline and no file of rules."""
+
+
+class RulesError(ValueError):
+    """A file of rules that cannot be used. The text, one line, names file and rule."""
+
+
+@dataclass(frozen=True)
+class Rules:
+    """What results are held to."""
+
+    conditions: list[Condition]
+    invariants: list[str] = field(default_factory=lambda: list(INVARIANTS))
+    finished: bool = True
+    """The run has come to its end."""
+    same_inputs: bool = False
+    """Its inputs are those of the baseline."""
+    same_schedule: bool = False
+    """Its jobs have the dates and hosts that they have in the baseline."""
+
+
+def default_rules(*, baseline: bool) -> Rules:
+    """Return the rules that hold without a file."""
+    texts = (*DEFAULTS, *AGAINST_BASELINE) if baseline else DEFAULTS
+    return Rules([read_condition(text) for text in texts])
+
+
+def read_rules(path: Path) -> Rules:
+    """Read a file. Raises RulesError."""
+    try:
+        content = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise RulesError(f"{path}: {error.strerror}") from None
+    except (yaml.YAMLError, UnicodeDecodeError, ValueError, RecursionError) as error:
+        mark = getattr(error, "problem_mark", None)
+        line = f" line {mark.line + 1}:" if mark is not None else ""
+        raise RulesError(f"{path}:{line} is no YAML: {getattr(error, 'problem', None) or error}") from None
+    if not isinstance(content, dict) or not isinstance(content.get("rules"), list):
+        raise RulesError(f"{path}: expected `rules:` and a list")
+    if unknown := next((name for name in content if name != "rules"), None):
+        raise RulesError(f"{path}: there is nothing named {unknown}; expected `rules:` and a list")
+    return rules_of(content["rules"], str(path))
+
+
+def rules_of(entries: list[Any], where: str) -> Rules:
+    """Return the rules that entries of a list stand for. Raises RulesError."""
+    conditions: list[Condition] = []
+    chosen: dict[str, Any] = {}
+    for number, entry in enumerate(entries, start=1):
+        at = f"{where}: rule {number}"
+        if isinstance(entry, str):
+            try:
+                conditions.append(read_condition(entry))
+            except ExpressionError as error:
+                raise RulesError(f"{at}: {error}") from None
+        elif isinstance(entry, dict) and len(entry) == 1:
+            ((name, given),) = entry.items()
+            chosen |= _choice(at, name, given)
+        else:
+            raise RulesError(f"{at}: expected a condition, as in mean_wait < 600, not {entry!r}")
+    named = {figure.name for condition in conditions for figure in condition.figures() if figure.group is None}
+    defaults = [] if REJECTED in named else [read_condition(text) for text in DEFAULTS]
+    return Rules([*defaults, *conditions], **chosen)
+
+
+def _choice(at: str, name: Any, given: Any) -> dict[str, Any]:
+    if name == "invariants":
+        names = {"all": list(INVARIANTS), "none": []}.get(given) if isinstance(given, str) else given
+        if not isinstance(names, list) or (unknown := next((one for one in names if one not in INVARIANTS), None)):
+            wrong = given if not isinstance(names, list) else unknown
+            raise RulesError(
+                f"{at}: invariants: expected all, none, or a list of {', '.join(INVARIANTS)}, not {wrong!r}"
+            )
+        return {"invariants": names}
+    if name in SWITCHES:
+        if not isinstance(given, bool):
+            raise RulesError(f"{at}: {name}: expected true or false, not {given!r}")
+        return {name: given}
+    raise RulesError(f"{at}: there is nothing named {name}; expected a condition, invariants, {', '.join(SWITCHES)}")

@@ -1,0 +1,74 @@
+"""``batkube check``: results are held to rules, and to what no schedule may break."""
+
+import os
+from pathlib import Path
+
+from rich.console import Console
+
+from batkube.checks.reports import annotations, check_markdown, junit, worse_for
+from batkube.checks.rules import RulesError, default_rules, read_rules
+from batkube.checks.verdicts import Verdicts, check_side
+from batkube.comparison.settings import CheckSettings
+from batkube.comparison.sides import Side
+from batkube.results.csv_rows import ResultsError
+from batkube.settings import BAD_INPUT, BROKEN, FINISHED
+
+WORDS = {"holds": "holds", "broken": "BROKEN", "untold": "cannot be told", "skipped": "skipped"}
+
+
+def main(settings: CheckSettings) -> int:
+    """Check; the exit code: 0 where all rules hold, 3 where not, 2 for bad input."""
+    errors = Console(stderr=True, highlight=False, soft_wrap=True)
+    try:
+        found = checked(settings)
+        _write(settings, found)
+    except (RulesError, ResultsError) as error:
+        errors.print(f"batkube: {error}", markup=False)
+        return BAD_INPUT
+    except OSError as error:
+        errors.print(f"batkube: {error.filename}: {error.strerror}", markup=False)
+        return BAD_INPUT
+    _print(found, Console(highlight=False, soft_wrap=True), quiet=settings.quiet)
+    if os.environ.get("GITHUB_ACTIONS") == "true":
+        for line in annotations(found):
+            print(line)
+    return FINISHED if found.passed else BROKEN
+
+
+def checked(settings: CheckSettings) -> Verdicts:
+    """Return the verdicts. Raises RulesError and ResultsError."""
+    rules = read_rules(settings.rules) if settings.rules else default_rules(baseline=settings.against is not None)
+    if settings.against is None:
+        if needing := next((one.text for one in rules.conditions if one.needs_baseline), None):
+            raise RulesError(f"{settings.rules}: {needing!r} needs a baseline (--against)")
+        if rules.same_inputs or rules.same_schedule:
+            name = "same_schedule" if rules.same_schedule else "same_inputs"
+            raise RulesError(f"{settings.rules}: {name} needs a baseline (--against)")
+    side = Side.of(settings.out)
+    baseline = Side.of(settings.against) if settings.against else None
+    return check_side(side, baseline, rules, shared_hosts=settings.shared_hosts)
+
+
+def _write(settings: CheckSettings, found: Verdicts) -> None:
+    if settings.junit is not None:
+        settings.junit.write_text(junit(found), encoding="utf-8")
+    if settings.markdown is not None:
+        settings.markdown.write_text(check_markdown(found), encoding="utf-8")
+    if summary := os.environ.get("GITHUB_STEP_SUMMARY"):
+        with Path(summary).open("a", encoding="utf-8") as file:
+            file.write(check_markdown(found) + "\n")
+
+
+def _print(found: Verdicts, console: Console, *, quiet: bool) -> None:
+    for warning in found.warnings:
+        console.print(f"warning: {warning}", markup=False)
+    for one in found.verdicts:
+        if quiet and one.outcome != "broken":
+            continue
+        why = f": {one.why}" if one.why else ""
+        console.print(f"{WORDS[one.outcome]:>14}  {one.rule}{why}", markup=False)
+        for detail in one.details:
+            console.print(f"{'':>14}    {detail}", markup=False)
+    if not found.passed and found.comparison is not None:
+        for line in worse_for(found.comparison):
+            console.print(f"{'worse for':>14}  {line}", markup=False)
