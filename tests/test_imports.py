@@ -18,7 +18,7 @@ MAY_IMPORT = {
     "schedulers": {"kube"},
     "results": set(),
     "comparison": {"results", "option"},
-    "checks": {"comparison", "results"},
+    "checks": {"comparison", "results", "kube"},
     "startup": {"kube"},
     "bridge": {"kube", "batsim", "simulator", "clock", "results", "startup", "schedulers", "option", "__init__"},
     "session": {

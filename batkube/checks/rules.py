@@ -13,10 +13,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from batkube.checks.invariants import INVARIANTS
 from batkube.comparison.expressions import Condition, ExpressionError, read_condition
+from batkube.kube.codec.go_yaml import decoded, nodes
+from batkube.kube.codec.yaml_scalars import YamlError
 
 SWITCHES = ("finished", "same_inputs", "same_schedule")
 """What a rule says yes or no to."""
@@ -24,6 +24,7 @@ REJECTED = "rejected"
 DEFAULTS = (f"{REJECTED} == 0",)
 AGAINST_BASELINE = (
     "mean_wait <= 1.05 * baseline",
+    "p99_wait <= 1.2 * baseline",
     "p95_slowdown <= 1.1 * baseline",
     "makespan <= 1.05 * baseline",
     "failed <= baseline",
@@ -59,13 +60,16 @@ def default_rules(*, baseline: bool) -> Rules:
 def read_rules(path: Path) -> Rules:
     """Read a file. Raises RulesError."""
     try:
-        content = yaml.safe_load(path.read_text(encoding="utf-8"))
+        trees = list(nodes(path.read_text(encoding="utf-8")))
+        content = decoded(trees[0]) if trees else None
     except OSError as error:
         raise RulesError(f"{path}: {error.strerror}") from None
-    except (yaml.YAMLError, UnicodeDecodeError, ValueError, RecursionError) as error:
-        mark = getattr(error, "problem_mark", None)
-        line = f" line {mark.line + 1}:" if mark is not None else ""
-        raise RulesError(f"{path}:{line} is no YAML: {getattr(error, 'problem', None) or error}") from None
+    except UnicodeDecodeError:
+        raise RulesError(f"{path}: is not UTF-8") from None
+    except YamlError as error:
+        raise RulesError(f"{path}: line {error.line}: no YAML: {error.why}") from None
+    if len(trees) > 1:
+        raise RulesError(f"{path}: line {trees[1].line}: expected one document, found another")
     if not isinstance(content, dict) or not isinstance(content.get("rules"), list):
         raise RulesError(f"{path}: expected `rules:` and a list")
     if unknown := next((name for name in content if name != "rules"), None):

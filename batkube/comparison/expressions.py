@@ -175,9 +175,7 @@ class _Reader:
             self._fail(rest, "expected the end")
         right = self._with_baseline(right, left)
         if self._has_bare_baseline(left):
-            raise ExpressionError(
-                f"{self._text!r}: baseline alone stands at the right; else write baseline.NAME"
-            )
+            raise ExpressionError(f"{self._text!r}: baseline alone stands at the right; else write baseline.NAME")
         found = Condition(self._text.strip(), left, sign.text, right)
         if not found.figures():
             raise ExpressionError(f"{self._text!r}: there is no figure in it, as in mean_wait < 600")

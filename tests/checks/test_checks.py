@@ -201,7 +201,7 @@ def test_a_file_of_rules(tmp_path: Path) -> None:
         ("rules:\n- invariants: [nodes]", "not 'nodes'"),
         ("rules:\n- same_schedule: maybe", "same_schedule: expected true or false, not 'maybe'"),
         ("rules:\n- same: true", "there is nothing named same"),
-        ("rules:\n- [", "line 3: is no YAML"),
+        ("rules:\n- [", ": no YAML: "),
     ],
 )
 def test_mistakes_in_rules_are_named(tmp_path: Path, text: str, said: str) -> None:

@@ -70,7 +70,7 @@ def write_results(
     figures = accounts.figures()
     Run(
         batkube="0",
-        status=status,  # type: ignore[arg-type]
+        status=status,
         reason=None if status == "finished" else "it was told to",
         platform=InputFile(path="p.xml", sha256="0" * 64),
         workloads=[InputFile(path="w.json", sha256=workload * 64)],
