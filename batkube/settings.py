@@ -229,6 +229,11 @@ class RunSettings(SchedulerSettings, ClusterSettings):
     )
     batsim: BatsimOptions = BatsimOptions()
     """The options of Batsim; the embedded simulator takes those that mean something to it."""
+    jitter: Annotated[
+        float,
+        Field(ge=0, le=1e9, allow_inf_nan=False),
+        Option("Submit each job later by a draw of up to so much (simulated), from --seed.", TIME, "SECONDS"),
+    ] = 0.0
     recording: Path | None = None
     """A file with an exchange, whose Batsim is played again in the place of a simulator."""
     access: Annotated[AccessSettings, Only(("tls", "in_cluster_dir"))] = AccessSettings()

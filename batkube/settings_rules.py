@@ -199,6 +199,7 @@ RULES: tuple[Rule, ...] = (
         ("none",),
     ),
     needs("--on-scheduler-loss", f"--scheduler {NOBODY}"),
+    needs("--jitter", "--workload"),
     Rule(
         "--quiescence",
         lambda given: given.value("--quiescence") == "metrics" and "--scheduler-metrics" not in given,

@@ -61,6 +61,16 @@ def run(
             rich_help_panel=RESULTS,
         ),
     ] = 1,
+    seeds: Annotated[
+        int,
+        typer.Option(
+            min=1,
+            metavar="NUMBER",
+            help="Run with so many seeds, from --seed on, into OUT/SEED, and sum up how figures spread.",
+            rich_help_panel=RESULTS,
+            show_default=False,
+        ),
+    ] = 1,
     quiet: Annotated[
         bool,
         typer.Option("--quiet", "-q", metavar="", help="Say nothing but errors.", rich_help_panel=RESULTS),
@@ -73,6 +83,8 @@ def run(
     """Run a workload: API server, simulator, scheduler under test, results; one command for all."""
     if quiet and verbose:
         raise typer.BadParameter("-q and -v exclude each other")
+    if repeat > 1 and seeds > 1:
+        raise typer.BadParameter("--repeat and --seeds exclude each other")
     if no_determinism and "determinism" in settings.model_fields_set and settings.determinism is not Determinism.NONE:
         raise typer.BadParameter(f"--no-determinism and --determinism {settings.determinism} exclude each other")
     if no_determinism:
@@ -83,6 +95,10 @@ def run(
 
         order_sets()
     verbosity = int(verbose) - int(quiet)
+    if seeds > 1:
+        from batkube.commands import seeds as over_seeds
+
+        raise typer.Exit(over_seeds.main(settings, seeds, verbosity=verbosity))
     if repeat > 1:
         from batkube.commands import repeat as repetition
 

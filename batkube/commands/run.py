@@ -11,6 +11,7 @@ from batkube.commands.summary import summary
 from batkube.schedulers.process import SchedulerError
 from batkube.session.composition import play
 from batkube.session.inputs import BAD_INPUTS, read_inputs
+from batkube.session.jitter import jittered
 from batkube.settings import BAD_INPUT, FAILED, RunSettings
 
 
@@ -23,6 +24,7 @@ def main(settings: RunSettings, *, verbosity: int = 0, summarize: bool = True) -
     )
     inputs = None
     try:
+        settings = jittered(settings)
         inputs = read_inputs(settings)
         session = event_loop.run(play(settings, inputs, quiet=verbosity < 0))
     except BAD_INPUTS as error:

@@ -56,6 +56,8 @@ CASES: list[Case] = [
     (RUN, [*STRANGER, "--determinism", "fast"], "--determinism", "--scheduler none"),
     (RUN, ["--no-determinism", "--determinism", "fast"], "--no-determinism", "--determinism fast"),
     (RUN, ["--on-scheduler-loss", "fail"], "--on-scheduler-loss", "--scheduler none"),
+    (["run", "-p", str(PLATFORM), "-W", "nowhere.dax"], ["--jitter", "3"], "--jitter", "--workload"),
+    (RUN, ["--seeds", "3", "--repeat", "2"], "--repeat", "--seeds"),
     (SERVE, ["--quiescence", "metrics"], "--quiescence metrics", "--scheduler-metrics"),
     (SERVE, ["--quiescence", "quiet", *URL], "--scheduler-metrics", "--quiescence quiet"),
     (SERVE, ["--scheduler-metrics-token", "x"], "--scheduler-metrics-token", "--scheduler-metrics"),
