@@ -3,7 +3,6 @@
 import asyncio
 import os
 import secrets
-import socket
 import ssl
 import subprocess
 import sys
@@ -16,6 +15,7 @@ from pathlib import Path
 
 import yaml
 from api_client import Connection, Endpoint, RequestError
+from ports import free_port
 from processes import Program, StartError
 
 SERVERS = ("batkube", "kube-apiserver")
@@ -61,7 +61,7 @@ def started(name: str, folder: Path) -> Iterator[Server]:
 
 
 def _batkube(stack: ExitStack, folder: Path) -> Server:
-    port, kubeconfig = _free_ports(1)[0], folder / "kubeconfig"
+    port, kubeconfig = free_port(), folder / "kubeconfig"
     command = [sys.executable, "-m", "batkube", "serve", "--api-only", "--no-node-lifecycle"]
     command += ["--port", str(port), "--kubeconfig", str(kubeconfig)]
     begun = time.monotonic()
@@ -73,7 +73,7 @@ def _batkube(stack: ExitStack, folder: Path) -> Server:
 
 def _kube_apiserver(stack: ExitStack, folder: Path) -> Server:
     apiserver, etcd = built_tool("kube-apiserver-1.36.3"), built_tool("etcd-3.6.16")
-    port, client_port, peer_port = _free_ports(3)
+    port, client_port, peer_port = free_port(), free_port(), free_port()
     storage, peer = f"http://127.0.0.1:{client_port}", f"http://127.0.0.1:{peer_port}"
     command = [str(etcd), f"--data-dir={folder / 'etcd'}", "--unsafe-no-fsync", "--log-level=error"]
     command += [f"--listen-client-urls={storage}", f"--advertise-client-urls={storage}"]
@@ -145,14 +145,6 @@ async def _wait_for_default_namespace(endpoint: Endpoint, timeout: float = 60.0)
             if time.monotonic() > end:
                 raise
             await asyncio.sleep(0.1)
-
-
-def _free_ports(count: int) -> list[int]:
-    with ExitStack() as stack:
-        sockets = [stack.enter_context(socket.socket()) for _ in range(count)]
-        for one in sockets:
-            one.bind(("127.0.0.1", 0))
-        return [int(one.getsockname()[1]) for one in sockets]
 
 
 def _openssl(*arguments: str) -> None:

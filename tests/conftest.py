@@ -1,11 +1,11 @@
 """The parts that all tests share: programs that `make tools` builds, the mark of quick tests, a line on skips."""
 
 import os
-import socket
 from collections import Counter
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
+import ports
 import pytest
 
 BuiltTool = Callable[[str], Path]
@@ -61,12 +61,5 @@ def built_tool() -> BuiltTool:
 
 @pytest.fixture(scope="session")
 def free_port() -> Callable[[], int]:
-    """Find a port of the loopback address that nobody uses."""
-
-    def find() -> int:
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            port: int = probe.getsockname()[1]
-            return port
-
-    return find
+    """Find a port of the loopback address that nobody uses, and that nobody else will be given."""
+    return ports.free_port

@@ -176,5 +176,5 @@ def test_kube_scheduler_knows_its_options_and_reads_the_kubeconfig(
 
     name, *arguments = service.command
     binary = built_tool(f"{name}-{version}")
-    checked = subprocess.run([binary, *arguments, "--help"], capture_output=True, text=True, timeout=60)
+    checked = subprocess.run([binary, *arguments, "--help"], capture_output=True, text=True, timeout=120)
     assert checked.returncode == 0, checked.stderr

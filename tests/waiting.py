@@ -8,8 +8,8 @@ from typing import TypeVar
 
 T = TypeVar("T")
 
-DEADLINE = 90.0
-"""Real seconds, for all: long enough for a program to start on a machine that others keep busy."""
+DEADLINE = 180.0
+"""Real seconds, for all: long enough for a program to start, and to do its work, on a machine that others keep busy."""
 LONGEST_PAUSE = 0.02
 """Real seconds between two looks at a condition; the first pauses are shorter."""
 

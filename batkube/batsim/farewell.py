@@ -16,8 +16,11 @@ from batkube.batsim.errors import ProtocolError, SimulatorDied, SimulatorError
 
 IN_ORDER_WITHIN = 10.0
 """Real seconds within which Batsim must end in order."""
-CALLS_WITHIN = 0.5
-"""Real seconds within which a Batsim that was there before us calls: ZeroMQ tries to connect ten times a second."""
+CALLS_WITHIN = 3.0
+"""Real seconds within which a Batsim that was there before us calls.
+
+ZeroMQ tries to connect ten times a second, but the machine may be busy. A Batsim that is missed waits for ever.
+"""
 
 
 class Dismissal(StrEnum):

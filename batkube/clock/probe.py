@@ -30,8 +30,8 @@ from batkube.clock.threads import counts_in_schedstat
 ONCE, TREE, OBSERVED, PEERS = "ptrace", "seccomp", "idle oracle", "peer lookup"
 """The names of the means that decide what a run can do."""
 
-PATIENCE = 5.0
-"""Real seconds within which a process of ours must do what it is told; it takes milliseconds."""
+PATIENCE = 30.0
+"""Real seconds within which a process of ours must do what it is told; it takes milliseconds on an idle machine."""
 SHOWN = 1_234_567_890
 """Unix seconds that the simulated clock shows to the processes it is tried on."""
 

@@ -13,7 +13,7 @@ def _real() -> Path | None:
     found = shutil.which("batsim")
     if found is None:
         return None
-    said = subprocess.run([found, "--version"], capture_output=True, text=True, timeout=30).stdout
+    said = subprocess.run([found, "--version"], capture_output=True, text=True, timeout=120).stdout
     return Path(found) if said.strip().startswith("v4.") else None
 
 

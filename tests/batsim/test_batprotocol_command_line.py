@@ -37,10 +37,10 @@ def test_every_input_has_its_option() -> None:
 @pytest.mark.skipif(shutil.which("batsim5") is None, reason="there is no batsim5 on PATH")
 def test_a_real_batsim_5_understands_them() -> None:
     words = arguments("tcp://127.0.0.1:1", mmax_workload=True, energy=True, quiet=True, **EVERYTHING)  # type: ignore[arg-type]
-    done = subprocess.run(["batsim5", *words, "--dump-execution-context"], capture_output=True, text=True, timeout=60)
+    done = subprocess.run(["batsim5", *words, "--dump-execution-context"], capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr
     assert f"{Path.cwd()}/results/batsim_" in done.stdout
-    version = subprocess.run(["batsim5", "--version"], capture_output=True, text=True, timeout=60)
+    version = subprocess.run(["batsim5", "--version"], capture_output=True, text=True, timeout=120)
     assert is_version_5(version.stdout)
 
 

@@ -151,6 +151,6 @@ def test_the_real_one_takes_every_option(tmp_path: Path) -> None:
         }
     )
     words = [str(REAL), *arguments(BatsimInputs(platform, [workload], tmp_path / "o"), options, "tcp://127.0.0.1:5")]
-    done = subprocess.run(words, capture_output=True, text=True, timeout=30)
+    done = subprocess.run(words, capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr
     assert f'"export_prefix":"{tmp_path / "o"}"' in done.stdout

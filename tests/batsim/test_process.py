@@ -33,7 +33,7 @@ def running(pid: int) -> bool:
     """Tell whether there is such a process, and not just its zombie that whoever adopted it has not noticed yet."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except FileNotFoundError:
+    except (FileNotFoundError, ProcessLookupError):
         return False
 
 
@@ -61,7 +61,7 @@ async def test_a_refusal_is_told_with_exit_code_and_last_words(tmp_path: Path) -
     reject = RejectJob(timestamp=0, data=RejectJobData(job_id="w0!nobody"))
     await batsim.send(Message(now=0, events=[reject]))
     with pytest.raises(SimulatorDied) as died:
-        await asyncio.wait_for(batsim.receive(), 30)
+        await asyncio.wait_for(batsim.receive(), 120)
     assert died.value.exit_code == 1
     assert "exited with code 1 before the simulation ended; its last words: " in str(died.value)
     assert "event 0 (REJECT_JOB): there is no job w0!nobody" in died.value.last_lines
@@ -73,7 +73,7 @@ async def test_all_that_it_writes_is_kept_in_a_log(tmp_path: Path) -> None:
     script = "import sys; print('on one', flush=True); print('on the other', file=sys.stderr); sys.exit(3)"
     batsim = await BatsimProcess.start(files(tmp_path), command=[sys.executable, "-c", script], log=log)
     with pytest.raises(SimulatorDied, match=r"exited with code 3 .* last words: on one\non the other"):
-        await asyncio.wait_for(batsim.receive(), 30)
+        await asyncio.wait_for(batsim.receive(), 120)
     await batsim.close()
     assert log.read_text() == "on one\non the other\n"
 
@@ -84,7 +84,7 @@ async def test_a_death_by_signal_is_told_at_once(tmp_path: Path) -> None:
     os.kill(batsim.pid, signal.SIGKILL)
     await batsim.send(Message(now=0, events=[]))
     with pytest.raises(SimulatorDied, match="was killed by SIGKILL"):
-        await asyncio.wait_for(batsim.receive(), 30)
+        await asyncio.wait_for(batsim.receive(), 120)
     await batsim.close()
 
 
@@ -92,7 +92,7 @@ async def test_a_batsim_that_never_calls_is_told(tmp_path: Path) -> None:
     command = [sys.executable, "-c", "import sys; sys.exit('much more\\n[root/CRITICAL] no such option')"]
     batsim = await BatsimProcess.start(files(tmp_path), command=command)
     with pytest.raises(SimulatorDied, match=r"exited with code 1 .* last words: \[root/CRITICAL\] no such option"):
-        await asyncio.wait_for(batsim.receive(), 30)
+        await asyncio.wait_for(batsim.receive(), 120)
     await batsim.close()
 
 
@@ -100,11 +100,17 @@ async def test_a_batsim_that_says_nothing_for_long_is_told_of(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr("batkube.batsim.process.SILENCE", 0.1)
-    simulator = await BatsimProcess.start(files(tmp_path), command=["sh", "-c", "sleep 0.5; exit 3"])
+    end = tmp_path / "end"
+    command = ["sh", "-c", f"until [ -e {end} ]; do sleep 0.01; done; exit 3"]
+    simulator = await BatsimProcess.start(files(tmp_path), command=command)
+    receiving = asyncio.ensure_future(simulator.receive())
+    async with asyncio.timeout(120):
+        while "Batsim has said nothing for 0.1 s" not in caplog.text:  # noqa: ASYNC110
+            await asyncio.sleep(0.01)
+    end.touch()
     with pytest.raises(SimulatorDied, match="exited with code 3"):
-        await simulator.receive()
+        await receiving
     await simulator.close()
-    assert "Batsim has said nothing for 0.1 s" in caplog.text
 
 
 async def test_close_ends_it_and_all_it_started(tmp_path: Path) -> None:
@@ -118,7 +124,7 @@ time.sleep(600)
 """
     batsim = await BatsimProcess.start(files(tmp_path), command=[sys.executable, "-c", script])
     waiting = asyncio.ensure_future(batsim.receive())
-    for _ in range(3000):
+    for _ in range(12_000):
         if started(child):
             break
         await asyncio.sleep(0.01)
@@ -131,7 +137,7 @@ time.sleep(600)
     with pytest.raises(asyncio.CancelledError):
         await closing
     assert not alive(batsim.pid)
-    for _ in range(3000):
+    for _ in range(12_000):
         if not running(started(child)):
             return
         await asyncio.sleep(0.01)

@@ -95,7 +95,7 @@ class GangScheduler:
             try:
                 await self._session()
             except ApiException as refused:
-                if refused.status != 409:
+                if refused.status not in (404, 409):
                     raise
                 await asyncio.sleep(0.05)
                 self.changed.set()

@@ -73,7 +73,7 @@ async def test_it_runs_a_controller(asynchronous: Any, namespace: str) -> None:
         await core.patch_namespaced_config_map("c1", namespace, {"data": {"n": "new"}})
         await core.delete_namespaced_config_map("c2", namespace)
         wanted = {"c0-copy": "0", "c1-copy": "new", "c3-copy": "3"}
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(180):
             while not controller.done():
                 copies = await core.list_namespaced_config_map(namespace, label_selector="copy=yes")
                 if {copy.metadata.name: copy.data["n"] for copy in copies.items} == wanted:

@@ -32,7 +32,7 @@ def test_all_checks_hold(built_tool: BuiltTool, tmp_path: Path, features: dict[s
             [str(program), "--kubeconfig", str(tmp_path / "kubeconfig")],
             capture_output=True,
             text=True,
-            timeout=300,
+            timeout=1200,
             env={**os.environ, **features},
         )
     report = [json.loads(line) for line in done.stdout.splitlines()]

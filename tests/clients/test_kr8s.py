@@ -112,7 +112,7 @@ async def test_it_runs_a_controller(api: kr8s.asyncio.Api, namespace: str) -> No
         for pod in pods:
             await pod.create()
         for pod in pods:
-            await pod.wait("jsonpath='{.status.phase}'=Succeeded", timeout=30)
+            await pod.wait("jsonpath='{.status.phase}'=Succeeded", timeout=120)
     finally:
         kubelet.cancel()
     assert await listed(api, "pods", field_selector="status.phase=Succeeded") == [f"p{n}" for n in range(4)]

@@ -98,7 +98,7 @@ def test_it_runs_a_controller(official: Any, namespace: str) -> None:
     bound = []
     watcher = watch.Watch()
     wanted = "spec.schedulerName=mine,spec.nodeName="
-    for event in watcher.stream(core.list_namespaced_pod, namespace, field_selector=wanted, timeout_seconds=30):
+    for event in watcher.stream(core.list_namespaced_pod, namespace, field_selector=wanted, timeout_seconds=180):
         if event["type"] == "ADDED":
             name = event["object"].metadata.name
             target = client.V1ObjectReference(kind="Node", api_version="v1", name="n1")

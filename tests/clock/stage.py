@@ -55,7 +55,7 @@ class Stage:
         """Run to the end, from deadline to deadline, at least so many seconds ``apart``; the lines printed."""
         await self.start(*command)
         for _ in range(400):
-            verdict = await self.clock.wait_for_quiescence(timeout=30)
+            verdict = await self.clock.wait_for_quiescence(timeout=120)
             if verdict.gone:
                 assert self.process is not None
                 assert await self.process.wait() == 0, self.lines()

@@ -67,7 +67,7 @@ async def rounds(
                 round=number, kind=kinds[number % len(kinds)], ms=random_.uniform(0.02, longest_ms), posts=posts
             )
             while True:
-                verdict = await oracle.wait_for_quiescence(timeout=20)
+                verdict = await oracle.wait_for_quiescence(timeout=120)
                 assert not verdict.gone, verdict.reason
                 if not verdict.idle:
                     missed += server.done(posts)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import subprocess
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import httpx
 import pytest
@@ -15,8 +15,10 @@ import yaml
 
 from ..conformance.servers import Server, batkube
 from ..conftest import BuiltTool
+from ..waiting import wait_until
 
 JSON = dict[str, Any]
+T = TypeVar("T")
 
 
 class Cluster:
@@ -24,9 +26,12 @@ class Cluster:
 
     def __init__(self, server: Server, namespace: str) -> None:
         headers = {"Authorization": f"Bearer {server.token}"}
-        self._http = httpx.Client(base_url=server.url, headers=headers, verify=False, timeout=30, trust_env=False)
+        self._http = httpx.Client(base_url=server.url, headers=headers, verify=False, timeout=60, trust_env=False)
         self.namespace = namespace
         self._nodes: list[str] = []
+        self.silent: set[str] = set()
+        """Nodes of whose kubelets nothing is heard."""
+        self._heard = 0.0
 
     def path(self, resource: str, name: str = "") -> str:
         """Of a resource as `batch/v1/jobs`; of the core group `v1/pods`."""
@@ -69,13 +74,25 @@ class Cluster:
         self.send("POST", "/api/v1/nodes", {"metadata": {"name": name, "labels": labels}, "status": status})
 
     def heartbeat(self, name: str) -> None:
-        """Renew the condition Ready, as the kubelet does again and again."""
+        """What the kubelet says again and again."""
         now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
         ready = {"type": "Ready", "status": "True", "reason": "KubeletReady", "lastHeartbeatTime": now}
         self.patch(f"/api/v1/nodes/{name}/status", {"status": {"conditions": [ready]}})
 
+    def keep_alive(self) -> None:
+        """What the kubelets of all nodes say, each half second while somebody waits: a node is lost after four."""
+        if time.monotonic() - self._heard >= 0.5:
+            for name in self._nodes:
+                if name not in self.silent:
+                    self.heartbeat(name)
+            self._heard = time.monotonic()
+
+    def wait_until(self, what: str, found: Callable[[], T]) -> T:
+        """Wait for what controllers bring about, while the kubelets go on; return the value that is true at last."""
+        return wait_until(what, lambda: found() or self.keep_alive())  # type: ignore[return-value]
+
     def pod_status(self, pod: JSON, **status: Any) -> None:
-        """Write the status of a pod, as the kubelet does."""
+        """What the kubelet says of a pod."""
         self.patch(self.path("v1/pods", pod["metadata"]["name"]) + "/status", {"status": status})
 
     def run_pods(self, selector: str) -> None:
@@ -94,7 +111,7 @@ class Cluster:
     def close(self) -> None:
         """Nodes go: those that nobody hears of any more would hold up the controllers in the next test."""
         for name in self._nodes:
-            self._http.request("DELETE", f"/api/v1/nodes/{name}")
+            self._http.request("DELETE", f"/api/v1/nodes/{name}")  # the test may have done it
         self._http.close()
 
 

@@ -6,8 +6,6 @@ from base64 import b64decode, b64encode
 from pathlib import Path
 from typing import Any
 
-from tests.waiting import wait_until
-
 from .conftest import Cluster, openssl
 
 JSON = dict[str, Any]
@@ -30,7 +28,9 @@ def test_a_certificate_is_signed_once_it_is_approved(cluster: Cluster, tmp_path:
     assert "certificate" not in asked["status"]
     approved = {"type": "Approved", "status": "True", "reason": "ByHand", "message": "known"}
     cluster.send("PUT", f"{SIGNING}/ada/approval", {**asked, "status": {"conditions": [approved]}})
-    signed = wait_until("it is signed", lambda: cluster.send("GET", f"{SIGNING}/ada")["status"].get("certificate"))
+    signed = cluster.wait_until(
+        "it is signed", lambda: cluster.send("GET", f"{SIGNING}/ada")["status"].get("certificate")
+    )
     assert b64decode(signed).startswith(b"-----BEGIN CERTIFICATE-----")
     cluster.send("DELETE", f"{SIGNING}/ada")
 
@@ -41,7 +41,7 @@ def test_a_cluster_role_gathers_the_rules_of_others(cluster: Cluster) -> None:
     cluster.send("POST", ROLES, {"metadata": {"name": "gathers"}, **gathers})
     rule = {"apiGroups": [""], "resources": ["pods"], "verbs": ["get"]}
     cluster.send("POST", ROLES, {"metadata": {"name": "gathered", "labels": label}, "rules": [rule]})
-    wait_until("it has the rule", lambda: cluster.send("GET", f"{ROLES}/gathers").get("rules") == [rule])
+    cluster.wait_until("it has the rule", lambda: cluster.send("GET", f"{ROLES}/gathers").get("rules") == [rule])
     for name in ("gathers", "gathered"):
         cluster.send("DELETE", f"{ROLES}/{name}")
 
@@ -59,20 +59,21 @@ def test_a_claim_is_bound_to_the_smallest_volume_that_will_do(cluster: Cluster) 
     def claim() -> JSON:
         return cluster.get("v1/persistentvolumeclaims", "c")
 
-    wait_until("the claim is bound", lambda: claim()["status"]["phase"] == "Bound")
+    cluster.wait_until("the claim is bound", lambda: claim()["status"]["phase"] == "Bound")
     assert claim()["spec"]["volumeName"] == "fits"
     assert "kubernetes.io/pvc-protection" in claim()["metadata"]["finalizers"]
-    phase = wait_until("the volume says so", lambda: cluster.send("GET", f"{volumes}/fits")["status"]["phase"])
-    assert phase == "Bound"
+    cluster.wait_until(
+        "the volume says so", lambda: cluster.send("GET", f"{volumes}/fits")["status"]["phase"] == "Bound"
+    )
     # A claim that goes leaves the volume behind, to be looked after by hand.
     cluster.delete("v1/persistentvolumeclaims", "c")
-    wait_until("the claim is gone", lambda: cluster.gone(cluster.path("v1/persistentvolumeclaims", "c")))
-    wait_until(
+    cluster.wait_until("the claim is gone", lambda: cluster.gone(cluster.path("v1/persistentvolumeclaims", "c")))
+    cluster.wait_until(
         "the volume is released", lambda: cluster.send("GET", f"{volumes}/fits")["status"]["phase"] == "Released"
     )
     for name in ("tiny", "fits", "large"):
         cluster.send("DELETE", f"{volumes}/{name}")
-        wait_until("the volume is gone", lambda name=name: cluster.gone(f"{volumes}/{name}"))  # type: ignore[misc]
+        cluster.wait_until("the volume is gone", lambda name=name: cluster.gone(f"{volumes}/{name}"))  # type: ignore[misc]
 
 
 def test_a_pod_gets_its_devices_from_a_claim_of_its_own(cluster: Cluster) -> None:
@@ -92,17 +93,18 @@ def test_a_pod_gets_its_devices_from_a_claim_of_its_own(cluster: Cluster) -> Non
     cluster.create("v1/pods", {"metadata": {"name": "uses"}, "spec": {**spec, "terminationGracePeriodSeconds": 0}})
 
     def node() -> str | None:
-        cluster.heartbeat("of-devices")
         found: str | None = cluster.get("v1/pods", "uses")["spec"].get("nodeName")
         return found
 
-    assert wait_until("the pod is bound", node) == "of-devices"
+    assert cluster.wait_until("the pod is bound", node) == "of-devices"
     (claim,) = cluster.list("resource.k8s.io/v1/resourceclaims")
     (result,) = claim["status"]["allocation"]["devices"]["results"]
     assert (result["device"], result["pool"]) == ("gpu-0", "of-devices")
     (said,) = cluster.get("v1/pods", "uses")["status"]["resourceClaimStatuses"]
     assert said == {"name": "gpu", "resourceClaimName": claim["metadata"]["name"]}
     cluster.pod_status({"metadata": {"name": "uses"}}, phase="Succeeded")
-    wait_until("the claim goes when the pod has ended", lambda: not cluster.list("resource.k8s.io/v1/resourceclaims"))
+    cluster.wait_until(
+        "the claim goes when the pod has ended", lambda: not cluster.list("resource.k8s.io/v1/resourceclaims")
+    )
     for path in ("resourceslices/of-devices", "deviceclasses/gpu"):
         cluster.send("DELETE", f"{group}/{path}")

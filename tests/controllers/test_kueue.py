@@ -17,8 +17,6 @@ import httpx
 import pytest
 import yaml
 
-from tests.waiting import wait_until
-
 from ..conformance.servers import Server
 from ..conftest import tools_folder
 from .conftest import Cluster, running
@@ -101,16 +99,16 @@ def queues(
     with ExitStack() as stack:
         stack.enter_context(running([str(kueue), f"--config={config}", f"--kubeconfig={access}"], log))
         # What a kubelet does: the secret that Kueue has filled appears as files.
-        data = wait_until("there are certificates", lambda: cluster.send("GET", SECRET).get("data", {}))
+        data = cluster.wait_until("there are certificates", lambda: cluster.send("GET", SECRET).get("data", {}))
         for name, value in data.items():
             (certificates / name).write_bytes(base64.b64decode(value))
-        wait_until("Kueue is ready", lambda: _is_ok(f"http://{health}/readyz"))
+        cluster.wait_until("Kueue is ready", lambda: _is_ok(f"http://{health}/readyz"))
         yield cluster
 
 
 def _is_ok(url: str) -> bool:
     try:
-        return httpx.get(url, trust_env=False).is_success
+        return httpx.get(url, trust_env=False, timeout=60).is_success
     except httpx.TransportError:
         return False
 
@@ -142,7 +140,7 @@ def test_jobs_are_admitted_as_far_as_the_quota_goes(queues: Cluster) -> None:
     spec = {"namespaceSelector": {}, "resourceGroups": [group]}
     cluster.send("POST", f"{root}/clusterqueues", custom("ClusterQueue", "all") | {"spec": spec})
     cluster.create(f"{KINDS}/localqueues", custom("LocalQueue", "team") | {"spec": {"clusterQueue": "all"}})
-    wait_until(
+    cluster.wait_until(
         "the queue takes jobs",
         lambda: condition(cluster.get(f"{KINDS}/localqueues", "team"), "Active")["status"] == "True",
     )
@@ -154,38 +152,40 @@ def test_jobs_are_admitted_as_far_as_the_quota_goes(queues: Cluster) -> None:
 
     def pod_of(name: str) -> JSON:
         """The job's pod, once it has a node."""
-        cluster.heartbeat("worker")
         pods = cluster.list("v1/pods", f"app={name}")
         return pods[0] if pods and pods[0]["spec"].get("nodeName") else {}
 
     cluster.create("batch/v1/jobs", job("first", "2"))
-    first = wait_until("the first job's pod has a node", lambda: pod_of("first"))
+    first = cluster.wait_until("the first job's pod has a node", lambda: pod_of("first"))
     assert not cluster.get("batch/v1/jobs", "first")["spec"]["suspend"]
     admission = workload("first")["status"]["admission"]
     assert admission["clusterQueue"] == "all"
     assert admission["podSetAssignments"][0]["flavors"] == {"cpu": "standard"}
 
     cluster.create("batch/v1/jobs", job("second", "2"))
-    waits = wait_until(
-        "the second job is told to wait",
-        lambda: (its := condition(workload("second"), "QuotaReserved"))["status"] == "False" and its,
-    )
-    assert "insufficient unused quota" in waits["message"]
+
+    def told_to_wait() -> bool:
+        its = condition(workload("second"), "QuotaReserved")
+        return its["status"] == "False" and "insufficient unused quota" in its["message"]
+
+    cluster.wait_until("the second job is told to wait", told_to_wait)
     assert cluster.get("batch/v1/jobs", "second")["spec"]["suspend"]
     cluster.create("batch/v1/jobs", job("small", "1"))  # there is room beside the first
-    wait_until("the small job's pod has a node", lambda: pod_of("small"))
+    cluster.wait_until("the small job's pod has a node", lambda: pod_of("small"))
     assert cluster.list("v1/pods", "app=second") == []
 
     cluster.pod_status(first, phase="Succeeded")
-    wait_until(
+    cluster.wait_until(
         "the first job is complete",
         lambda: condition(cluster.get("batch/v1/jobs", "first"), "Complete")["status"] == "True",
     )
-    wait_until("the second job's pod has a node", lambda: pod_of("second"))
-    wait_until("the first workload is finished", lambda: condition(workload("first"), "Finished")["status"] == "True")
+    cluster.wait_until("the second job's pod has a node", lambda: pod_of("second"))
+    cluster.wait_until(
+        "the first workload is finished", lambda: condition(workload("first"), "Finished")["status"] == "True"
+    )
 
     def used() -> str:
-        (flavor,) = cluster.send("GET", f"{root}/clusterqueues/all")["status"]["flavorsUsage"]
-        return str(flavor["resources"][0]["total"])
+        usage = cluster.send("GET", f"{root}/clusterqueues/all").get("status", {}).get("flavorsUsage") or [{}]
+        return str((usage[0].get("resources") or [{}])[0].get("total"))
 
-    wait_until("the quota is used up by the other two", lambda: used() == "3")
+    cluster.wait_until("the quota is used up by the other two", lambda: used() == "3")

@@ -26,7 +26,7 @@ PODS = "/api/v1/namespaces/default/pods"
 CLAIMS = "/apis/resource.k8s.io/v1/namespaces/default/resourceclaims"
 EVENTS = "/api/v1/namespaces/default/events"
 LOOK = 0.02  # seconds between two looks
-PATIENCE = 30.0  # seconds for a decision
+PATIENCE = 180.0  # seconds for a decision, on a busy machine too
 # The same decisions each time: one thread, and a generator of random numbers that begins the same.
 DETERMINISM = {"GOMAXPROCS": "1", "GODEBUG": "randautoseed=0"}
 LOG = "kube-scheduler.log"
@@ -47,6 +47,8 @@ def play(scenario: Scenario, server_name: str, scheduler: Path, folder: Path) ->
 
     with started(server_name, folder) as its:
         server = Server(its.endpoint.url, its.endpoint.token)
+        # All this is in kube-scheduler's first lists: what comes later it may hear of after a pod that came still later.
+        asyncio.run(_prepare(scenario, server))
         with _running(scheduler, its.kubeconfig, folder):
             decisions = asyncio.run(_play(scenario, server))
     refuse_ties((folder / LOG).read_text())
@@ -88,20 +90,24 @@ def _running(scheduler: Path, kubeconfig: Path, folder: Path) -> Iterator[None]:
             process.terminate()
 
 
-async def _play(scenario: Scenario, server: Server) -> list[JSON]:
-    decisions: list[JSON] = []
+async def _prepare(scenario: Scenario, server: Server) -> None:
     async with client(server) as asking:
         for collection, body in scenario.objects:
             await _create(asking, collection, body)
             if body["kind"] == "Node":
                 await _untaint(asking, body)
+        for claim in scenario.claims.values():
+            await _create(asking, CLAIMS, claim)
+
+
+async def _play(scenario: Scenario, server: Server) -> list[JSON]:
+    decisions: list[JSON] = []
+    async with client(server) as asking:
         here: set[str] = set()
         for pod in scenario.pods:
             name = pod["metadata"]["name"]
-            if name in scenario.claims:
-                await _create(asking, CLAIMS, scenario.claims[name])
             await _create(asking, PODS, pod)
-            decision = await _decision(asking, name)
+            decision = await _decision(asking, name, here)
             here.add(name)
             left = {item["metadata"]["name"] for item in (await _get(asking, PODS))["items"]}
             if victims := sorted(here - left):
@@ -115,8 +121,11 @@ async def _play(scenario: Scenario, server: Server) -> list[JSON]:
     return decisions
 
 
-async def _decision(asking: httpx.AsyncClient, name: str) -> JSON:
-    """Return where the pod went, or why nowhere: its conditions and what events say of it."""
+async def _decision(asking: httpx.AsyncClient, name: str, here: set[str]) -> JSON:
+    """Return where the pod went, or why nowhere: its conditions, and its events, which kube-scheduler writes later.
+
+    A pod that had to preempt one of those that were ``here`` could not be placed at first.
+    """
     async with asyncio.timeout(PATIENCE):
         while True:
             pod = await _get(asking, f"{PODS}/{name}")
@@ -125,9 +134,17 @@ async def _decision(asking: httpx.AsyncClient, name: str) -> JSON:
             scheduled = conditions.get("PodScheduled", {})
             gated = scheduled.get("reason") == "SchedulingGated"
             refused = scheduled.get("status") == "False" and not status.get("nominatedNodeName")
-            said = [] if gated else await _events(asking, name)
-            if (node or refused) and (gated or said):
+            if gated:
+                said = []
                 break
+            if node or refused:
+                left = {item["metadata"]["name"] for item in (await _get(asking, PODS))["items"]}
+                due = {"Scheduled"} if node else {"FailedScheduling"}
+                if not here <= left:
+                    due.add("FailedScheduling")
+                said = await _events(asking, name)
+                if due <= {text.partition(":")[0] for text in said}:
+                    break
             await asyncio.sleep(LOOK)
     shown = [{key: its.get(key) for key in ("type", "status", "reason", "message")} for its in conditions.values()]
     return {"pod": name, "node": node, "conditions": shown, "events": said}

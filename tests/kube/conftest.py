@@ -43,7 +43,7 @@ async def server(clock: Clock) -> AsyncIterator[ApiServer]:
 
 @pytest.fixture
 async def client(server: ApiServer) -> AsyncIterator[httpx.AsyncClient]:
-    async with httpx.AsyncClient(base_url=server.url, trust_env=False, timeout=10) as client:
+    async with httpx.AsyncClient(base_url=server.url, trust_env=False, timeout=60) as client:
         yield client
 
 

@@ -52,7 +52,7 @@ async def server(request: pytest.FixtureRequest, clock: Clock, authority: Author
 @pytest.fixture
 async def client(server: ApiServer, authority: Authority) -> AsyncIterator[httpx.AsyncClient]:
     """It shows nothing of its own accord."""
-    async with httpx.AsyncClient(base_url=server.url, trust_env=False, timeout=10, verify=trust(authority)) as client:
+    async with httpx.AsyncClient(base_url=server.url, trust_env=False, timeout=60, verify=trust(authority)) as client:
         yield client
 
 
@@ -125,7 +125,7 @@ async def test_a_client_certificate_says_who_one_is(server: ApiServer, authority
         (None, 401),
     ):
         context = trust(authority, shown, tmp_path)
-        async with httpx.AsyncClient(base_url=server.url, verify=context, trust_env=False) as client:
+        async with httpx.AsyncClient(base_url=server.url, verify=context, trust_env=False, timeout=60) as client:
             assert await who(client) == seen
             assert await who(client, headers=bearer("wrong")) == seen  # the certificate goes first
 
@@ -136,7 +136,7 @@ async def test_a_certificate_of_another_authority_is_refused(
     if server.authority is None:
         pytest.skip("certificates need TLS")
     context = trust(authority, Authority().client("system:admin", ["system:masters"]), tmp_path)
-    async with httpx.AsyncClient(base_url=server.url, verify=context, trust_env=False) as client:
+    async with httpx.AsyncClient(base_url=server.url, verify=context, trust_env=False, timeout=60) as client:
         with pytest.raises((httpx.TransportError, ssl.SSLError)):  # with TLS 1.3 the first read tells
             await client.get(CONFIGMAPS)
 
@@ -165,7 +165,7 @@ async def test_knowing_an_account_is_not_enough_to_make_its_token(clock: Clock, 
     await other.start()
     try:
         path = "/api/v1/namespaces/default/serviceaccounts/robot/token"
-        async with httpx.AsyncClient(base_url=other.url, trust_env=False) as its_client:
+        async with httpx.AsyncClient(base_url=other.url, trust_env=False, timeout=60) as its_client:
             answer = await its_client.post(path, json={"spec": {}}, headers=bearer("another"))
         forged = answer.json()["status"]["token"]
     finally:
@@ -215,7 +215,7 @@ async def test_without_authentication_everybody_is_an_administrator_but_for_wron
     server = ApiServer(now=clock.now)
     await server.start()
     try:
-        async with httpx.AsyncClient(base_url=server.url, trust_env=False) as client:
+        async with httpx.AsyncClient(base_url=server.url, trust_env=False, timeout=60) as client:
             admin = {"username": "admin", "uid": "admin", "groups": ["system:masters", "system:authenticated"]}
             assert await who(client) == admin
             assert await who(client, headers=bearer("wrong")) == 401
@@ -242,7 +242,7 @@ async def test_an_embedding_program_gets_a_token_and_a_kubeconfig(clock: Clock, 
 
         # Verified against the name it goes by, wherever it is.
         async def called(name: str) -> str:
-            async with httpx.AsyncClient(verify=trust(authority), trust_env=False) as client:
+            async with httpx.AsyncClient(verify=trust(authority), trust_env=False, timeout=60) as client:
                 url = f"https://127.0.0.1:{server.port}/healthz"
                 return (await client.get(url, extensions={"sni_hostname": name})).text
 

@@ -28,12 +28,12 @@ class Wire:
 
     async def answer(self) -> tuple[int, Any]:
         """Status and body of the next answer."""
-        head = (await asyncio.wait_for(self.reader.readuntil(b"\r\n\r\n"), 5)).lower()
+        head = (await asyncio.wait_for(self.reader.readuntil(b"\r\n\r\n"), 60)).lower()
         status = int(head.split()[1])
         if status == 100:
             return status, None
         length = int(head.partition(b"content-length: ")[2].split()[0])
-        return status, json.loads(await asyncio.wait_for(self.reader.readexactly(length), 5))
+        return status, json.loads(await asyncio.wait_for(self.reader.readexactly(length), 60))
 
 
 @asynccontextmanager
@@ -132,7 +132,7 @@ async def test_a_delete_is_answered_after_watches_had_time_to_read(
         await watch.reader.readuntil(b'"name":"a"')
         wire.send(head("DELETE", f"{CONFIGMAPS}/a"))
         answer = asyncio.ensure_future(wire.answer())
-        await asyncio.wait_for(watch.reader.readuntil(b'"type":"DELETED"'), 5)
+        await asyncio.wait_for(watch.reader.readuntil(b'"type":"DELETED"'), 60)
         assert not answer.done()
         assert server.busy()
         assert (await answer)[0] == 200
@@ -181,7 +181,7 @@ async def test_what_comes_after_a_refused_upgrade_is_no_request(server: ApiServe
         await wire.writer.drain()
         wire.send(b"{}")
         assert (await wire.answer())[0] == 404
-        assert await asyncio.wait_for(wire.reader.read(), 5) == b""
+        assert await asyncio.wait_for(wire.reader.read(), 60) == b""
 
 
 async def test_a_body_of_unknown_length_is_read(server: ApiServer) -> None:
@@ -207,7 +207,7 @@ async def test_a_connection_is_closed_after_the_answer_if_the_client_wants_it(se
     async with wire_to(server) as wire:
         wire.send(head("POST", CONFIGMAPS, "Connection: close", f"Content-Length: {len(body)}"), body)
         assert (await wire.answer())[0] == 201
-        assert await asyncio.wait_for(wire.reader.read(), 5) == b""
+        assert await asyncio.wait_for(wire.reader.read(), 60) == b""
 
 
 async def test_a_body_larger_than_the_server_takes_is_refused(server: ApiServer) -> None:
@@ -219,11 +219,11 @@ async def test_a_body_larger_than_the_server_takes_is_refused(server: ApiServer)
 async def test_a_method_that_nobody_knows_is_not_allowed(server: ApiServer) -> None:
     reader, writer = await asyncio.open_connection("127.0.0.1", server.port)
     writer.write(f"NONSENSE {CONFIGMAPS} HTTP/1.1\r\nHost: x\r\n\r\n".encode())
-    answer = await asyncio.wait_for(reader.read(), 5)
+    answer = await asyncio.wait_for(reader.read(), 60)
     assert answer.startswith(b"HTTP/1.1 405 ")
     assert b'"reason":"MethodNotAllowed"' in answer
     writer.close()
     reader, writer = await asyncio.open_connection("127.0.0.1", server.port)
     writer.write(b"\x16\x03\x01 this is no HTTP\r\n\r\n")
-    assert (await asyncio.wait_for(reader.read(), 5)).startswith(b"HTTP/1.1 400 ")
+    assert (await asyncio.wait_for(reader.read(), 60)).startswith(b"HTTP/1.1 400 ")
     writer.close()

@@ -24,7 +24,7 @@ async def forgetful() -> AsyncIterator[httpx.AsyncClient]:
         server.create("configmaps", config_map(f"c{number}"))
         event = {"involvedObject": {"namespace": "default"}, "metadata": {"name": f"e{number}", "namespace": "default"}}
         server.create("events", event)
-    async with httpx.AsyncClient(base_url=server.url, trust_env=False, timeout=10) as client:
+    async with httpx.AsyncClient(base_url=server.url, trust_env=False, timeout=60) as client:
         yield client
     await server.stop()
 

@@ -74,7 +74,7 @@ async def test_a_page_token_of_a_forgotten_version_is_410() -> None:
     try:
         for name in "abc":
             server.create("configmaps", config_map(name))
-        async with httpx.AsyncClient(base_url=server.url, trust_env=False) as client:
+        async with httpx.AsyncClient(base_url=server.url, trust_env=False, timeout=60) as client:
             token = (await get(client, CONFIGMAPS, limit=1))["metadata"]["continue"]
             for number in range(50):
                 server.update("configmaps", config_map("a", {"x": str(number)}))

@@ -41,7 +41,7 @@ class Client:
     async def shake_hands(self) -> None:
         self.writer.write(self.hello())
         while True:
-            self.incoming.write(await asyncio.wait_for(self.reader.read(1 << 16), 5))
+            self.incoming.write(await asyncio.wait_for(self.reader.read(1 << 16), 60))
             try:
                 self.tls.do_handshake()
             except ssl.SSLWantReadError:
@@ -63,7 +63,7 @@ class Client:
             try:
                 text += self.tls.read(1 << 16)
             except ssl.SSLWantReadError:
-                data = await asyncio.wait_for(self.reader.read(1 << 16), 5)
+                data = await asyncio.wait_for(self.reader.read(1 << 16), 60)
                 assert data, "the connection was closed"
                 self.incoming.write(data)
 
@@ -175,7 +175,7 @@ async def test_nothing_is_in_flight_once_the_handshake_is_done(client: Client, s
 async def test_who_speaks_plain_http_is_told_in_plain_words(server: ApiServer) -> None:
     reader, writer = await asyncio.open_connection("127.0.0.1", server.port)
     writer.write(b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n")
-    answer = await asyncio.wait_for(reader.read(), 5)
+    answer = await asyncio.wait_for(reader.read(), 60)
     assert answer == b"HTTP/1.0 400 Bad Request\r\n\r\nClient sent an HTTP request to an HTTPS server.\n"
     writer.close()
     await wait_until_async("no connection is open", lambda: not server.connections())
@@ -185,7 +185,7 @@ async def test_who_speaks_plain_http_is_told_in_plain_words(server: ApiServer) -
 async def test_who_speaks_no_tls_is_hung_up_on(server: ApiServer, nonsense: bytes) -> None:
     reader, writer = await asyncio.open_connection("127.0.0.1", server.port)
     writer.write(nonsense)
-    await asyncio.wait_for(reader.read(), 5)
+    await asyncio.wait_for(reader.read(), 60)
     writer.close()
     await wait_until_async("no connection is open", lambda: not server.connections())
     assert not server.busy()
@@ -206,10 +206,10 @@ async def test_a_watch_sees_events_and_ends_with_the_server(server: ApiServer, c
     server.create("configmaps", {"metadata": {"name": "a"}})
     text = b""
     while b'"name":"a"' not in text:
-        client.incoming.write(await asyncio.wait_for(client.reader.read(1 << 16), 5))
+        client.incoming.write(await asyncio.wait_for(client.reader.read(1 << 16), 60))
         text += client.tls.read(1 << 16)
     await server.stop()
-    await asyncio.wait_for(client.reader.read(), 5)
+    await asyncio.wait_for(client.reader.read(), 60)
     assert server.connections() == []
 
 

@@ -20,7 +20,7 @@ from .conftest import CONFIGMAPS, config_map, watching
 async def taker(server: ApiServer) -> AsyncIterator[httpx.AsyncClient]:
     """A client that takes turns; others, such as `client`, do not once it has its connections."""
     server.turns.place_of = lambda connection: 1
-    async with httpx.AsyncClient(base_url=server.url, trust_env=False, timeout=10) as taker:
+    async with httpx.AsyncClient(base_url=server.url, trust_env=False, timeout=60) as taker:
         yield taker
 
 
@@ -189,7 +189,7 @@ async def test_who_takes_no_turns_is_served_at_once_and_noted(
 async def test_nothing_is_lost_when_the_client_goes_or_the_server_stops(
     server: ApiServer, taker: httpx.AsyncClient
 ) -> None:
-    async with httpx.AsyncClient(base_url=server.url, trust_env=False) as impatient:
+    async with httpx.AsyncClient(base_url=server.url, trust_env=False, timeout=60) as impatient:
         gone = create(impatient, "gone")
         await wait_until_async("a request waits for its turn", lambda: held(server))
         gone.cancel()

@@ -54,7 +54,7 @@ def loaded() -> ForkServerContext:
 def batkube(tmp_path: Path, loaded: ForkServerContext) -> Batkube:
     """Run ``batkube run ARGUMENTS`` to its end, results in a folder of the test's own."""
 
-    def run(*arguments: object, timeout: float = 120) -> Outcome:
+    def run(*arguments: object, timeout: float = 600) -> Outcome:
         out = tmp_path / "out"
         words = ["run", "-o", str(out), *map(str, arguments)]
         done = warm.run(loaded, words, tmp_path, environment(), timeout)

@@ -28,7 +28,7 @@ KUBE_SCHEDULER = "kube-scheduler-1.36.3"
 
 def kubectl(program: Path, kubeconfig: Path, *words: str) -> "subprocess.CompletedProcess[str]":
     env = {"KUBECONFIG": str(kubeconfig), "HOME": str(kubeconfig.parent), "PATH": "/usr/bin:/bin"}
-    return subprocess.run([str(program), *words], capture_output=True, text=True, env=env, timeout=60)
+    return subprocess.run([str(program), *words], capture_output=True, text=True, env=env, timeout=120)
 
 
 @pytest.mark.parametrize("shown", [["--token", TOKEN], ["--client-certificate"]])
@@ -88,7 +88,8 @@ def test_a_scheduler_that_delegates_lets_our_token_read_its_metrics(
     with stranger(command):
 
         def metrics(url: str = "/metrics", context: ssl.SSLContext | bool = False, **headers: str) -> httpx.Response:
-            return httpx.get(f"https://127.0.0.1:{port}{url}", verify=context, headers=headers, trust_env=False)
+            url = f"https://127.0.0.1:{port}{url}"
+            return httpx.get(url, verify=context, headers=headers, trust_env=False, timeout=60)
 
         def is_up() -> bool:
             try:
@@ -190,7 +191,7 @@ def test_a_scheduler_that_knows_pods_only(
 def refused(*arguments: Any) -> str:
     """Return what ``batkube serve`` says before it gives up."""
     words = [sys.executable, "-m", "batkube", "serve", "--api-only", "--port", "0", *arguments]
-    done = subprocess.run(words, capture_output=True, text=True, env=environment(), timeout=30)
+    done = subprocess.run(words, capture_output=True, text=True, env=environment(), timeout=120)
     assert done.returncode == 2
     assert len(done.stderr.strip().splitlines()) == 1
     return done.stderr
@@ -214,6 +215,6 @@ def test_what_contradicts_itself_is_refused(tmp_path: Path) -> None:
 
 def test_a_token_over_plain_http_where_that_is_said_aloud(serve: Callable[..., Serve]) -> None:
     server = serve("--api-only", "--insecure", "--token", TOKEN)
-    with httpx.Client(base_url=server.url, trust_env=False) as client:
+    with httpx.Client(base_url=server.url, trust_env=False, timeout=60) as client:
         assert client.get("/api/v1/nodes").status_code == 401
         assert client.get("/api/v1/nodes", headers={"authorization": f"Bearer {TOKEN}"}).status_code == 200

@@ -6,7 +6,6 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-import httpx
 import pytest
 
 from batkube.kube.server import ApiServer
@@ -36,13 +35,12 @@ def test_serve_without_a_plugin_and_with_custom_resources(tmp_path: Path, free_p
     words = ["--api-only", "--disable-admission-plugins=TaintNodesByCondition,Priority"]
     serve = Serve(tmp_path / "out", [*words, "--crd", str(tmp_path / "two.yaml")], free_port)
     try:
-        assert httpx.get(f"{serve.url}/apis/example.com/v1/namespaces/default/gangs").json()["kind"] == "GangList"
-        assert httpx.get(f"{serve.url}/apis/example.com/v1/queues").json()["items"] == []
-        node = httpx.post(f"{serve.url}/api/v1/nodes", json={"metadata": {"name": "n"}}).json()
+        assert serve.http.get("/apis/example.com/v1/namespaces/default/gangs").json()["kind"] == "GangList"
+        assert serve.http.get("/apis/example.com/v1/queues").json()["items"] == []
+        node = serve.http.post("/api/v1/nodes", json={"metadata": {"name": "n"}}).json()
         assert "taints" not in node["spec"]
     finally:
-        serve.process.terminate()
-        serve.process.communicate(timeout=30)
+        serve.close()
 
 
 def test_run_with_a_folder_of_custom_resources(tmp_path: Path, batkube: Batkube) -> None:
@@ -145,7 +143,7 @@ def test_a_bad_object_is_told_with_its_place(tmp_path: Path, text: str, complain
 )
 def test_bad_options_end_with_2(tmp_path: Path, arguments: list[str], complaint: str) -> None:
     words = [sys.executable, "-m", "batkube", *arguments, "-o", str(tmp_path / "out")]
-    done = subprocess.run(words, capture_output=True, text=True, timeout=60, env=environment())
+    done = subprocess.run(words, capture_output=True, text=True, timeout=120, env=environment())
     assert done.returncode == 2
     assert complaint in " ".join(done.stderr.split())
     assert len(done.stderr.splitlines()) <= 2

@@ -36,7 +36,7 @@ def by_hand(
     """A Batsim 5 that somebody starts, from its beginning to its end."""
     out.mkdir(exist_ok=True)
     words = ["-p", str(platform), "-w", str(workload), "-s", endpoint, init, "-e", f"{out}/"]
-    done = subprocess.run([*program, *words], env=environment(), timeout=60, capture_output=True, text=True)
+    done = subprocess.run([*program, *words], env=environment(), timeout=120, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr[-2000:]
 
 
@@ -45,7 +45,7 @@ def beside(program: list[str], tmp_path: Path, endpoint: str, form: str) -> Outc
     out = tmp_path / form
     with started(out, "-p", PLATFORM, "-w", WORKLOAD, "--simulator", endpoint) as run:
         by_hand(program, endpoint, tmp_path / "batsim", init_of(form))
-        output, errors = run.communicate(timeout=20)
+        output, errors = run.communicate(timeout=120)
     assert run.returncode == 0, errors
     return Outcome(0, output, errors, out, json.loads((out / "run.json").read_text()))
 

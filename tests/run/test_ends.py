@@ -5,7 +5,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -17,8 +16,10 @@ from tests.run.conftest import FIFO_PROGRAM, Batkube, environment
 from tests.waiting import wait_until
 
 ONE_HOUR = {"hour": {"type": "delay", "delay": 3600}}
-SOON = 10.0
-"""Seconds within which a run that cannot go on ends."""
+SOON = 120.0
+"""Seconds within which a run that cannot go on ends, however busy the machine is; on an idle one it takes a second."""
+PATIENCE = "600"
+"""The patience of runs that must not end because of it: longer than SOON, and than any test waits."""
 
 
 def jobs(count: int, **more: Any) -> list[dict[str, Any]]:
@@ -40,8 +41,25 @@ def started(out: Path, *arguments: object) -> Iterator[subprocess.Popen[str]]:
 
 def children_of(pid: int) -> list[int]:
     """Those that do its work; not the one that tells when their CPU is idle, which ends with it."""
+    own = _command_line(pid)
     children = [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
-    return [child for child in children if "SCHED_IDLE" not in Path(f"/proc/{child}/cmdline").read_text()]
+    # One that has its parent's command line has not become the program yet that it is to be, and may be either.
+    return [child for child in children if (line := _command_line(child)) not in ("", own) and "SCHED_IDLE" not in line]
+
+
+def _command_line(pid: int) -> str:
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_text()
+    except (FileNotFoundError, ProcessLookupError):
+        return ""
+
+
+def is_gone(pid: int) -> bool:
+    """Tell whether a process has ended, though whoever adopted it may not have taken note of that."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
+    except (FileNotFoundError, ProcessLookupError):
+        return True
 
 
 def test_a_scheduler_killed_in_mid_run(
@@ -51,16 +69,14 @@ def test_a_scheduler_killed_in_mid_run(
     # The last job can be placed by nobody but a scheduler that waits for a node that never comes: the run goes on
     # until it is found to be stuck, long enough to kill the scheduler in the middle of it.
     given = [*jobs(5), {"id": "picky", "subtime": 400, "res": 1, "profile": "hour", "nodeSelector": {"no": "such"}}]
-    arguments = ["-p", platform(4), "-w", workload(given, ONE_HOUR), "--patience", "60", *FIFO_PROGRAM]
+    arguments = ["-p", platform(4), "-w", workload(given, ONE_HOUR), "--patience", PATIENCE, *FIFO_PROGRAM]
     with started(out, *arguments) as run:
         wait_until(
             "a binding", lambda: (out / "scheduler.log").exists() and "bound" in (out / "scheduler.log").read_text()
         )
         (scheduler,) = wait_until("a child", lambda: children_of(run.pid))
-        began = time.monotonic()
         os.kill(scheduler, signal.SIGKILL)
         _, errors = run.communicate(timeout=SOON)
-        assert time.monotonic() - began < SOON
     assert run.returncode == 1
     assert "the scheduler command was killed by SIGKILL" in errors
     record = json.loads((out / "run.json").read_text())
@@ -75,7 +91,8 @@ def test_a_scheduler_that_exits_at_once(
     batkube: Batkube, platform: Callable[..., Path], workload: Callable[..., Path]
 ) -> None:
     command = "bash -c 'echo cannot find my glasses >&2; exit 3'"
-    done = batkube("-p", platform(2), "-w", workload(jobs(3), ONE_HOUR), "--scheduler-cmd", command)
+    words = ["--scheduler-cmd", command, "--patience", PATIENCE]
+    done = batkube("-p", platform(2), "-w", workload(jobs(3), ONE_HOUR), *words)
     assert done.run["wall_seconds"] < SOON
     assert done.exit_code == 1
     assert "exited with code 3; its last words: cannot find my glasses" in done.stderr
@@ -142,7 +159,7 @@ def test_a_scheduler_nobody_runs_is_named_and_not_waited_for(
     batkube: Batkube, platform: Callable[..., Path], workload: Callable[..., Path]
 ) -> None:
     given = [*jobs(2), *jobs(1, id="orphan", scheduler="volcano")]
-    done = batkube("-p", platform(4), "-w", workload(given, ONE_HOUR), "--patience", "60")
+    done = batkube("-p", platform(4), "-w", workload(given, ONE_HOUR), "--patience", PATIENCE)
     assert done.exit_code == 1
     assert done.run["unserved"] == {"volcano": ["w0!orphan"]}
     assert "no scheduler named volcano is running" in done.run["reason"]
@@ -155,7 +172,7 @@ def test_an_interrupted_run_keeps_what_it_has(
 ) -> None:
     out = tmp_path / "out"
     given = jobs(1, nodeSelector={"no": "such"})
-    arguments = ["-p", platform(2), "-w", workload(given, ONE_HOUR), "--patience", "60", *FIFO_PROGRAM]
+    arguments = ["-p", platform(2), "-w", workload(given, ONE_HOUR), "--patience", PATIENCE, *FIFO_PROGRAM]
     with started(out, *arguments) as run:
         wait_until("the start", lambda: (out / "run.json").exists())
         (scheduler,) = wait_until("a child", lambda: children_of(run.pid))
@@ -166,7 +183,7 @@ def test_an_interrupted_run_keeps_what_it_has(
     assert "Traceback" not in errors
     assert json.loads((out / "run.json").read_text())["status"] == "interrupted"
     assert str(scheduler) in all_children
-    assert not [child for child in all_children if Path(f"/proc/{child}").exists()]
+    assert all(is_gone(int(child)) for child in all_children)
 
 
 @pytest.mark.parametrize(
@@ -197,7 +214,7 @@ def test_bad_input_is_named_in_a_line_or_two(tmp_path: Path, arguments: list[str
         text=True,
         cwd=tmp_path,
         env=environment(),
-        timeout=30,
+        timeout=120,
     )
     assert done.returncode == 2
     assert complaint in done.stderr

@@ -39,7 +39,7 @@ def cluster(serve: Callable[..., Serve], tmp_path: Path) -> Iterator[Serve]:
     workload.write_text(
         json.dumps({"nb_res": 1, "jobs": [job], "profiles": {"p": {"type": "delay", "delay": 9, "memory": "1Gi"}}})
     )
-    with server.batsim(PLATFORM, workload), httpx.Client(base_url=server.url) as client:
+    with server.batsim(PLATFORM, workload), httpx.Client(base_url=server.url, timeout=60, trust_env=False) as client:
         # The simulation goes on once somebody who might be a scheduler has asked for pods.
         client.get("/api/v1/pods")
         wait_until("the job's submission", lambda: client.get("/batkube/v1/state").json()["jobs"]["waiting"] == 1)
@@ -54,7 +54,7 @@ def kubectl(
     env = {**os.environ, "KUBECONFIG": str(cluster.out / "kubeconfig"), "HOME": str(tmp_path)}
 
     def run(*words: str, stdin: str = "") -> str:
-        done = subprocess.run([str(program), *words], input=stdin, capture_output=True, text=True, env=env, timeout=60)
+        done = subprocess.run([str(program), *words], input=stdin, capture_output=True, text=True, env=env, timeout=120)
         assert done.returncode == 0, f"kubectl {' '.join(words)}: {done.stderr}"
         return done.stdout
 

@@ -5,7 +5,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -15,7 +14,7 @@ import pytest
 import yaml
 
 from tests.run.conftest import FIFO_PROGRAM, Batkube, environment
-from tests.run.test_ends import SOON, children_of, started
+from tests.run.test_ends import SOON, children_of, is_gone, started
 from tests.run.test_serve import Serve, serve, stranger
 from tests.waiting import wait_until
 
@@ -37,11 +36,12 @@ while True:
     if waiting:
         time.sleep(1.5)
     for pod in waiting:
-        binding = {"metadata": {"name": pod.metadata.name}, "target": {"kind": "Node", "name": "node-0"}}
+        node = {"w0-a": "node-0", "w0-b": "node-1"}[pod.metadata.name]
+        binding = {"metadata": {"name": pod.metadata.name}, "target": {"kind": "Node", "name": node}}
         api.create_namespaced_pod_binding(pod.metadata.name, "default", binding, _preload_content=False)
     time.sleep(0.02)
 """
-"""A scheduler that sleeps for 1.5 s before it binds."""
+"""A scheduler that sleeps for 1.5 s before it binds, each pod to a node of its own."""
 
 TRACE = [
     (1.8, 12.0), (2.6, 10.1), (6.0, 12.4), (11.0, 7.3), (16.9, 7.8), (19.1, 9.7), (21.4, 9.8), (22.1, 9.4), (23.7, 7.3),
@@ -82,7 +82,7 @@ def test_on_the_simulated_clock_it_is_the_same_run_only_slower(
 def test_at_a_pace_what_a_user_does_takes_effect_at_once(
     platform: Callable[..., Path], workload: Callable[..., Path], scheduler: list[str], tmp_path: Path
 ) -> None:
-    """One job would run for a simulated hour, a minute of real time, on the only host; another waits for it."""
+    """One job would run for a simulated hour, and twelve minutes of real time, on the only host; another waits."""
     jobs = [
         {"id": "long", "subtime": 0, "res": 1, "profile": "p"},
         {"id": "next", "subtime": 1, "res": 1, "profile": "q"},
@@ -90,16 +90,16 @@ def test_at_a_pace_what_a_user_does_takes_effect_at_once(
     profiles = {"p": {"type": "delay", "delay": 3600}, "q": {"type": "delay", "delay": 1}}
     out = tmp_path / "out"
     pods = "/api/v1/namespaces/default/pods"
-    with started(out, "-p", platform(1), "-w", workload(jobs, profiles), *scheduler, "--pace", 60) as run:
+    with started(out, "-p", platform(1), "-w", workload(jobs, profiles), *scheduler, "--pace", 5) as run:
         wait_until("a kubeconfig", (out / "kubeconfig").exists)
         server = yaml.safe_load((out / "kubeconfig").read_text())["clusters"][0]["cluster"]["server"]
-        with httpx.Client(base_url=server) as client:
+        with httpx.Client(base_url=server, timeout=60, trust_env=False) as client:
             wait_until("the pod that waits", lambda: client.get(f"{pods}/w0-next").status_code == 200)
             assert clock("pause", "--server", server).returncode == 0
             assert client.delete(f"{pods}/w0-long").status_code == 200
             assert client.get(f"{pods}/w0-long").json()["metadata"]["deletionTimestamp"]
             assert clock("resume", "--server", server).returncode == 0
-        _, errors = run.communicate(timeout=90)
+        _, errors = run.communicate(timeout=120)
     assert run.returncode == 0, errors
     record = json.loads((out / "run.json").read_text())
     if record["scheduler"]["clock"] == "real":
@@ -119,10 +119,10 @@ def test_a_scheduler_on_the_real_clock_that_takes_time_takes_time(
     jobs = [{"id": "a", "subtime": 0, "res": 1, "profile": "p"}, {"id": "b", "subtime": 8, "res": 1, "profile": "p"}]
     given = workload(jobs, {"p": {"type": "delay", "delay": 2}})
     command = f"{sys.executable} {program} {{kubeconfig}}"
-    done = batkube("-p", platform(1), "-w", given, *how, "--scheduler-cmd", command)
+    done = batkube("-p", platform(2), "-w", given, *how, "--scheduler-cmd", command)
     assert done.exit_code == 0, done.stderr
     for row in done.rows("jobs.csv"):
-        assert float(row["waiting_time"]) >= 3  # 1.5 s at pace 2
+        assert float(row["waiting_time"]) >= 3 - 2 * done.run["pace"]["behind"] - 0.01  # 1.5 s at pace 2
         assert float(row["execution_time"]) == 2
     assert done.run["decision_time"]["model"] == "pace"
     assert done.run["repeatable"] is False
@@ -168,38 +168,36 @@ def test_while_paused_the_api_is_served_and_an_interrupt_ends_the_run(three: Arg
         wait_until("a kubeconfig", (out / "kubeconfig").exists)
         server = yaml.safe_load((out / "kubeconfig").read_text())["clusters"][0]["cluster"]["server"]
         assert clock("step", "--server", server).returncode == 0
-        with httpx.Client(base_url=server) as client:
+        with httpx.Client(base_url=server, timeout=60, trust_env=False) as client:
             assert len(client.get("/api/v1/nodes").json()["items"]) == 1
             state = client.get("/batkube/v1/clock").json()
             assert state == {
                 "state": "paused", "paused": True, "pace": None, "told": 0, "next": 0, "stepping": False, "behind": 0,
             }  # fmt: skip
         (scheduler,) = children_of(run.pid)
-        began = time.monotonic()
         run.send_signal(signal.SIGINT)
         _, errors = run.communicate(timeout=SOON)
-        assert time.monotonic() - began < SOON
     assert run.returncode == 130
     assert "Traceback" not in errors
-    assert not Path(f"/proc/{scheduler}").exists()
+    assert is_gone(scheduler)
 
 
 def test_serve_is_paced_paused_and_stepped_too(serve: Callable[..., Serve], tmp_path: Path) -> None:
     server = serve("--pace", "4000")
     clock_url = f"{server.url}/batkube/v1/clock"
-    assert httpx.get(clock_url).json()["state"] == "waiting"
-    assert httpx.post(f"{clock_url}/step").status_code == 409
-    httpx.post(f"{clock_url}/pause")
-    assert httpx.post(f"{clock_url}/step").json()["detail"] == "there is no simulation to step through"
+    assert server.http.get(clock_url).json()["state"] == "waiting"
+    assert server.http.post(f"{clock_url}/step").status_code == 409
+    server.http.post(f"{clock_url}/pause")
+    assert server.http.post(f"{clock_url}/step").json()["detail"] == "there is no simulation to step through"
     command = [sys.executable, "-m", "batkube.schedulers.fifo", "--kubeconfig", str(server.out / "kubeconfig")]
     words = ["-p", str(PLATFORM), "-w", str(WORKLOAD), "-s", server.endpoint, "-e", str(tmp_path / "b")]
     with stranger(command), stranger([sys.executable, "-m", "batkube.simulator", *words]):
-        wait_until("the first message", lambda: httpx.get(clock_url).json()["next"] == 0)
+        wait_until("the first message", lambda: server.http.get(clock_url).json()["next"] == 0)
         assert clock("step", "--server", server.url).returncode == 0
-        assert httpx.get(f"{server.url}/batkube/v1/state").json()["nodes"] == 16
+        assert server.http.get(f"{server.url}/batkube/v1/state").json()["nodes"] == 16
         assert clock("resume", "--server", server.url).returncode == 0
         server.finished(1)
-    assert httpx.get(clock_url).json()["state"] == "over"
+    assert server.http.get(clock_url).json()["state"] == "over"
     run = json.loads((server.out / "simulation-1" / "run.json").read_text())
     assert (run["decision_time"]["model"], run["pace"]["factor"]) == ("pace", 4000)
     assert run["jobs"]["succeeded"] == 100
@@ -208,15 +206,15 @@ def test_serve_is_paced_paused_and_stepped_too(serve: Callable[..., Serve], tmp_
 
 def test_the_routes_are_documented_and_refuse_nonsense(serve: Callable[..., Serve]) -> None:
     server = serve()
-    paths = httpx.get(f"{server.url}/batkube/v1/openapi.json").json()["paths"]
+    paths = server.http.get(f"{server.url}/batkube/v1/openapi.json").json()["paths"]
     routes = {(method, path.removeprefix("/batkube/v1/clock")) for path in paths for method in paths[path]}
     assert {("get", ""), ("put", "/pace"), ("post", "/pause"), ("post", "/resume"), ("post", "/step")} <= routes
     bodies: list[Any] = [{"factor": 0}, {"factor": -1}, {"factor": "fast"}, {}, {"factor": 1, "speed": 2}, [], None]
     for body in bodies:
-        answer = httpx.put(f"{server.url}/batkube/v1/clock/pace", json=body)
+        answer = server.http.put(f"{server.url}/batkube/v1/clock/pace", json=body)
         assert answer.status_code == 422, body
         assert answer.json()["detail"]
-    answer = httpx.post(f"{server.url}/batkube/v1/clock/step")
+    answer = server.http.post(f"{server.url}/batkube/v1/clock/step")
     assert (answer.status_code, answer.json()["detail"]) == (409, "the clock is not paused: pause it first")
     assert clock("step", "--server", server.url).stderr == (
         f"batkube: {server.url}: the clock is not paused: pause it first\n"

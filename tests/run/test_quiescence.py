@@ -51,7 +51,7 @@ def with_metrics(binary: Path, kubeconfig: Path, port: int, *more: str) -> Itera
 
 def answers(url: str) -> bool:
     try:
-        return httpx.get(url, verify=False).status_code == 200
+        return httpx.get(url, verify=False, timeout=60, trust_env=False).status_code == 200
     except httpx.TransportError:
         return False
 
@@ -106,7 +106,7 @@ def test_metrics_are_read_with_a_token(
         *("--quiescence", "metrics", "--scheduler-metrics", url, "--scheduler-metrics-insecure"),
         *("--scheduler-metrics-token", str(token), "--quiet-period", "5"),
     )
-    with httpx.Client(base_url=server.url) as client:
+    with httpx.Client(base_url=server.url, timeout=60, trust_env=False) as client:
         reader = {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": "reader"}}
         client.post("/api/v1/namespaces/default/serviceaccounts", json=reader).raise_for_status()
         account = client.post(
@@ -120,7 +120,7 @@ def test_metrics_are_read_with_a_token(
         run = simulation(server, tmp_path / "b", overload)
     assert run["makespan"] == OVERLOAD_ENDS
     assert run["quiescence"]["metrics"] >= 15
-    with httpx.Client(base_url=server.url) as client:
+    with httpx.Client(base_url=server.url, timeout=60, trust_env=False) as client:
         assert 'resource="tokenreviews"' in client.get("/metrics").text
 
 
@@ -135,8 +135,9 @@ def test_metrics_that_may_not_be_read_say_what_to_do(
     server = serve("--quiescence", "metrics", "--scheduler-metrics", url, "--scheduler-metrics-insecure")
     with with_metrics(built_tool("kube-scheduler-1.36.3"), server.out / "kubeconfig", port):
         server.simulate(tmp_path / "b")
-        run = json.loads((server.out / "simulation-1" / "run.json").read_text())
-    assert run["status"] == "failed"
+        path = server.out / "simulation-1" / "run.json"
+        wait_until("the end of the simulation", lambda: json.loads(path.read_text())["status"] == "failed")
+    run = json.loads(path.read_text())
     assert run["quiescence"]["not_established"] == 1
     assert f"{url}/metrics: answers 403 Forbidden" in run["reason"]
     assert "--authorization-always-allow-paths" in run["reason"]
@@ -177,7 +178,7 @@ def test_silence_has_to_do_where_nothing_else_may(
     batkube: Batkube, platform: Callable[..., Path], workload: Callable[..., Path]
 ) -> None:
     given = workload([{"id": "a", "subtime": 0, "res": 1, "profile": "p"}], {"p": {"type": "delay", "delay": 1}})
-    done = batkube("-p", platform(1), "-w", given, *FIFO_PROGRAM, "--quiescence", "quiet")
+    done = batkube("-p", platform(1), "-w", given, *FIFO_PROGRAM, "--quiescence", "quiet", "--patience", 60)
     assert done.exit_code == 0, done.stderr
     assert done.run["scheduler"]["clock"] == "real"
     assert done.run["quiescence"]["quiet_period"] > 0
@@ -200,7 +201,7 @@ def test_settings_that_do_not_go_together(
     words = ["run", "-p", str(platform(1)), "-w", str(given), "-o", str(tmp_path / "out"), *arguments]
     words += ["--scheduler", "none"]
     done = subprocess.run(
-        [sys.executable, "-m", "batkube", *words], capture_output=True, text=True, env=environment(), timeout=60
+        [sys.executable, "-m", "batkube", *words], capture_output=True, text=True, env=environment(), timeout=120
     )
     assert done.returncode == 2
     assert complaint in " ".join(done.stderr.split())

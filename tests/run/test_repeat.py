@@ -14,7 +14,7 @@ import pytest
 from batkube.commands.repeat import settings_for
 from batkube.settings import RunSettings
 from tests.run.conftest import FIFO_PROGRAM, Batkube, environment
-from tests.run.test_ends import SOON, children_of, started
+from tests.run.test_ends import PATIENCE, SOON, children_of, is_gone, started
 from tests.waiting import wait_until
 
 PROFILES = {"p": {"type": "delay", "delay": 10}}
@@ -43,7 +43,7 @@ def sha256(path: Path) -> str:
 
 def compare(*folders: Path) -> subprocess.CompletedProcess[str]:
     words = [sys.executable, "-m", "batkube", "compare", *map(str, folders)]
-    return subprocess.run(words, capture_output=True, text=True, timeout=60, env=environment())
+    return subprocess.run(words, capture_output=True, text=True, timeout=120, env=environment())
 
 
 @pytest.fixture
@@ -122,20 +122,20 @@ def test_an_interrupt_ends_the_run_and_the_repetition(
     program.write_text("import sys, time\nprint('here', flush=True)\ntime.sleep(1000)")
     given = workload([{"id": "a", "subtime": 0, "res": 1, "profile": "p"}], PROFILES)
     command = f"{sys.executable} {program}"
-    arguments = ["-p", platform(1), "-w", given, "--clock", "real", "--patience", "60", "--scheduler-cmd", command]
+    arguments = ["-p", platform(1), "-w", given, "--clock", "real", "--patience", PATIENCE, "--scheduler-cmd", command]
     with started(out, *arguments, "--repeat", "3") as process:
         log = out / "scheduler.log"
         wait_until("the start of the scheduler", lambda: log.exists() and "here" in log.read_text())
-        (run,) = children_of(process.pid)
-        (scheduler,) = children_of(run)
+        (run,) = wait_until("a run", lambda: children_of(process.pid))
+        (scheduler,) = wait_until("a scheduler", lambda: children_of(run))
         process.send_signal(number)
         _, errors = process.communicate(timeout=SOON)
     assert process.returncode == 130
     assert "Traceback" not in errors
     assert json.loads((out / "run.json").read_text())["status"] == "interrupted"
     assert not (out / "2").exists()
-    assert not Path(f"/proc/{run}").exists()
-    assert not Path(f"/proc/{scheduler}").exists()
+    assert is_gone(run)
+    assert is_gone(scheduler)
 
 
 def test_a_run_that_loses_its_parent_ends(
@@ -143,19 +143,19 @@ def test_a_run_that_loses_its_parent_ends(
 ) -> None:
     out = tmp_path / "out"
     given = workload([{"id": "a", "subtime": 0, "res": 1, "profile": "p", "nodeSelector": {"no": "such"}}], PROFILES)
-    arguments = ["-p", platform(1), "-w", given, *FIFO_PROGRAM, "--clock", "real", "--patience", "60"]
+    arguments = ["-p", platform(1), "-w", given, *FIFO_PROGRAM, "--clock", "real", "--patience", PATIENCE]
     with started(out, *arguments, "--repeat", "2") as process:
         wait_until("the start", lambda: (out / "run.json").exists())
-        (run,) = children_of(process.pid)
+        (run,) = wait_until("a run", lambda: children_of(process.pid))
         process.kill()
-        wait_until("its end", lambda: not Path(f"/proc/{run}").exists())
+        wait_until("its end", lambda: is_gone(run))
     assert json.loads((out / "run.json").read_text())["status"] == "interrupted"
 
 
 def test_bad_input_is_told_once(tmp_path: Path) -> None:
     words = ["run", "-p", "nowhere.xml", "-w", "nowhere.json", "--repeat", "5", "-o", str(tmp_path / "out")]
     done = subprocess.run(
-        [sys.executable, "-m", "batkube", *words], capture_output=True, text=True, env=environment(), timeout=60
+        [sys.executable, "-m", "batkube", *words], capture_output=True, text=True, env=environment(), timeout=120
     )
     assert done.returncode == 2
     assert len(done.stderr.strip().splitlines()) == 1

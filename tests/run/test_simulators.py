@@ -19,7 +19,7 @@ from batkube.simulator.embedded import EmbeddedSimulator
 from batkube.simulator.standalone_batsim4 import talk
 from tests.batsim.real import REAL, needs_batsim
 from tests.run.conftest import Batkube, environment
-from tests.run.test_ends import started
+from tests.run.test_ends import children_of, started
 from tests.waiting import wait_until
 
 ROOT = Path(__file__).parents[2]
@@ -76,12 +76,19 @@ def test_a_batsim_started_by_hand(tmp_path: Path, any_batsim: Path, free_port: C
         simulator = stack.enter_context(by_itself(*by_hand)) if first == "Batsim" else None
         run = stack.enter_context(started(out, *arguments))
         simulator = simulator or stack.enter_context(by_itself(*by_hand))
-        assert simulator.wait(timeout=60) == 0
-        _, errors = run.communicate(timeout=20)
+        assert simulator.wait(timeout=120) == 0
+        _, errors = run.communicate(timeout=120)
     assert (run.returncode, errors) == (0, "")
     assert (out / "jobs.csv").read_bytes() == (out / "batsim_jobs.csv").read_bytes()
     assert (out / "batsim_jobs.csv").read_bytes() == (tmp_path / "b_jobs.csv").read_bytes()
     assert (out / "batsim_schedule.csv").exists()
+
+
+def is_connected(endpoint: str) -> bool:
+    """Tell whether somebody has a connection to a port of ours (proc(5): ports in hexadecimal, 01 is an open one)."""
+    port = f":{int(endpoint.rpartition(':')[2]):04X}"
+    rows = (line.split() for line in Path("/proc/net/tcp").read_text().splitlines()[1:])
+    return any(local.endswith(port) and state == "01" for _, local, _, state, *_ in rows)
 
 
 @pytest.mark.parametrize("why", ["Ctrl-C", "scheduler"])
@@ -92,14 +99,19 @@ def test_a_batsim_started_by_hand_is_not_left_hanging(
     out = tmp_path / "out"
     by_hand = [any_batsim, "-p", PLATFORM, "-w", WORKLOAD, "-s", endpoint, "-e", tmp_path / "b"]
     # Nobody places the pods: the simulation goes on until we end it.
-    scheduler = ["--scheduler", "none"] if why == "Ctrl-C" else ["--scheduler-cmd", "sleep 3", "--clock", "real"]
-    arguments = ["-p", PLATFORM, "-w", WORKLOAD, "--simulator", endpoint, *scheduler, "--patience", "100"]
+    end = tmp_path / "end"
+    waits = f"sh -c 'until [ -e {end} ]; do sleep 0.05; done'"
+    scheduler = ["--scheduler", "none"] if why == "Ctrl-C" else ["--scheduler-cmd", waits, "--clock", "real"]
+    arguments = ["-p", PLATFORM, "-w", WORKLOAD, "--simulator", endpoint, *scheduler, "--patience", "600"]
     with started(out, *arguments) as run, by_itself(*by_hand) as simulator:
+        wait_until("the start", lambda: (out / "events.jsonl").exists())
+        wait_until("Batsim's call", lambda: is_connected(endpoint))
         if why == "Ctrl-C":
-            wait_until("the start", lambda: (out / "events.jsonl").exists())
             run.send_signal(signal.SIGINT)
-        said, _ = run.communicate(timeout=40)
-        assert simulator.wait(timeout=20) == 0
+        else:
+            end.touch()
+        said, _ = run.communicate(timeout=120)
+        assert simulator.wait(timeout=120) == 0
     assert run.returncode == (130 if why == "Ctrl-C" else 1)
     assert "Batsim was told to give up its jobs, and came to its end" in said
     assert len((tmp_path / "b_jobs.csv").read_text().splitlines()) == 101
@@ -114,7 +126,7 @@ def test_a_batsim_that_waits_already_is_not_left_hanging_by_a_bad_input(
         # In this process, so that it calls before batkube has started.
         talk_over = threads.submit(talk, simulator, endpoint)
         done = batkube("-p", "/no/such/platform.xml", "-w", WORKLOAD, "--simulator", endpoint)
-        talk_over.result(timeout=20)
+        talk_over.result(timeout=120)
     assert done.exit_code == 2
     assert "came to its end" in done.stderr
     assert {record.final_state for record in simulator.records} == {"REJECTED"}
@@ -148,15 +160,11 @@ def test_a_batsim_killed_in_mid_run(tmp_path: Path, batsim: Path) -> None:
     # A scheduler that never comes keeps the simulation where it is.
     with started(out, *arguments, "--scheduler", "none") as run:
         wait_until("the start", lambda: (out / "events.jsonl").exists())
-        (simulator,) = _children(run.pid)
+        (simulator,) = wait_until("Batsim", lambda: children_of(run.pid))
         subprocess.run(["kill", "-9", str(simulator)], check=True)
-        _, errors = run.communicate(timeout=20)
+        _, errors = run.communicate(timeout=120)
     assert run.returncode == 1
     assert "Batsim was killed by SIGKILL" in errors
-
-
-def _children(pid: int) -> list[int]:
-    return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
 
 
 def test_no_batsim_on_this_machine(batkube: Batkube) -> None:

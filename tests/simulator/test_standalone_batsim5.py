@@ -278,5 +278,5 @@ def test_old_external_events_are_refused(tmp_path: Path, capsys: pytest.CaptureF
 
 
 def test_it_says_a_version_5() -> None:
-    done = subprocess.run([*COMMAND, "--version"], capture_output=True, text=True, timeout=60)
+    done = subprocess.run([*COMMAND, "--version"], capture_output=True, text=True, timeout=120)
     assert done.stdout.startswith("5.")

@@ -22,7 +22,7 @@ REAL = ROOT.parent / "shared" / "datasets" / "batkube-test" / "real"
 
 def command(*words: object) -> subprocess.CompletedProcess[str]:
     line = [sys.executable, "-m", "batkube", "fit-startup", *map(str, words)]
-    return subprocess.run(line, capture_output=True, text=True, timeout=60)
+    return subprocess.run(line, capture_output=True, text=True, timeout=120)
 
 
 def write(path: Path, header: str, rows: Iterable[Iterable[object]]) -> Path:

@@ -267,32 +267,24 @@ func watchResumes(ctx context.Context, c *cluster) error {
 		return err
 	}
 	defer watcher.Stop()
-	done := make(chan error, 1)
-	go func() {
-		for i := range 30 {
-			if _, err := maps.Create(ctx, configMap(fmt.Sprintf("c%03d", i), "0"), metav1.CreateOptions{}); err != nil {
-				done <- err
-				return
-			}
-			time.Sleep(100 * time.Millisecond)
+	// Until enough watches have been opened, each of which lasts for a second.
+	for i := 0; i < 30 || watches.Load() < 3; i++ {
+		name := fmt.Sprintf("c%03d", i)
+		if _, err := maps.Create(ctx, configMap(name, "0"), metav1.CreateOptions{}); err != nil {
+			return err
 		}
-		done <- nil
-	}()
-	for i := range 30 {
 		select {
 		case event := <-watcher.ResultChan():
 			made, ok := event.Object.(*corev1.ConfigMap)
-			if !ok || event.Type != watch.Added || made.Name != fmt.Sprintf("c%03d", i) {
+			if !ok || event.Type != watch.Added || made.Name != name {
 				return fmt.Errorf("event %d is %s of %v", i, event.Type, event.Object)
 			}
 		case <-ctx.Done():
-			return fmt.Errorf("only %d events came", i)
+			return fmt.Errorf("only %d events came, of %d watches", i, watches.Load())
 		}
+		time.Sleep(100 * time.Millisecond)
 	}
-	if watches.Load() < 3 {
-		return fmt.Errorf("only %d watches were opened in three seconds", watches.Load())
-	}
-	return <-done
+	return nil
 }
 
 // watchExpired: a version that is no more, and one that is not yet, are refused as clients expect.

@@ -28,8 +28,8 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 )
 
-// patience is how long anything may take that comes about by itself.
-const patience = 30 * time.Second
+// patience is how long anything may take that comes about by itself, however busy the machine is.
+const patience = 3 * time.Minute
 
 // cluster is what a check gets: clients, and a namespace of its own.
 type cluster struct {

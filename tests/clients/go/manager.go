@@ -198,7 +198,7 @@ func managerReconciles(ctx context.Context, c *cluster) error {
 func managerLeads(ctx context.Context, c *cluster) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	duration, deadline, period := 3*time.Second, 2*time.Second, 100*time.Millisecond
+	duration, deadline, period := longLease, longLease/2, 100*time.Millisecond
 	start := func() (<-chan struct{}, context.CancelFunc, error) {
 		mgr, err := c.manager(ctrl.Options{
 			LeaderElection: true, LeaderElectionID: "managers", LeaderElectionNamespace: c.namespace,

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"net"
 	"os"
 	"os/exec"
@@ -107,11 +108,17 @@ func (p *process) log() string {
 	return string(text[max(0, len(text)-shownOfLog):])
 }
 
+// freePort finds a port that nobody uses, below those that the kernel gives to outgoing connections: one of these would
+// take a port that was free a moment ago.
 func freePort() (int, error) {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return 0, err
+	const first, end, tries = 10_000, 32_768, 1000
+	var err error
+	for range tries {
+		port := first + rand.IntN(end-first)
+		var listener net.Listener
+		if listener, err = net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port))); err == nil {
+			return port, listener.Close()
+		}
 	}
-	defer listener.Close()
-	return listener.Addr().(*net.TCPAddr).Port, nil
+	return 0, err
 }
