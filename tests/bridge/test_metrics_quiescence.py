@@ -1,6 +1,7 @@
 """Quiescence by metrics: only when all that was written has been taken note of, and nothing is left to do."""
 
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -22,7 +23,7 @@ class Endpoint:
     def __init__(self) -> None:
         self.now = Snapshot()
         self.error: Exception | None = None
-        self.on_read = lambda: None
+        self.on_read: Callable[[], None] = lambda: None
 
     async def read(self) -> Snapshot:
         self.on_read()

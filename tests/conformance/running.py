@@ -19,7 +19,7 @@ from .varying import Normaliser
 
 JSON = Any
 
-UNTIL = 20.0
+UNTIL = 120.0
 """Seconds an `until` step keeps asking."""
 
 _LETTERS = string.ascii_lowercase + string.digits

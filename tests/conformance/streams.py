@@ -13,8 +13,9 @@ from .varying import Normaliser
 
 JSON = Any
 
-STREAM_GRACE = 5.0
-"""Seconds a watch may outlive its timeoutSeconds before it counts as endless."""
+STREAM_GRACE, WITHOUT_END = 60.0, 6.0
+"""Seconds a watch may outlive its timeoutSeconds before it counts as endless, on a busy machine too; and seconds for which
+one is read that has none."""
 
 
 class Stream:
@@ -32,7 +33,7 @@ class Stream:
 
     def wait_until_open(self) -> None:
         """Until the server has answered, so that what is written from here on must be seen."""
-        self._opened.wait(30)
+        self._opened.wait(180)
 
     def join(self) -> JSON:
         """Return what was read, once the stream has ended."""
@@ -41,13 +42,13 @@ class Stream:
 
     def _read(self) -> None:
         seconds = re.search(r"timeoutSeconds=(\d+)", self._path)
-        deadline = time.monotonic() + (int(seconds[1]) if seconds else 1) + STREAM_GRACE
+        deadline = time.monotonic() + (int(seconds[1]) + STREAM_GRACE if seconds else WITHOUT_END)
         events: list[JSON] = []
         ended = False
         try:
             request = self._client.request("GET", self._path, self._headers, None)
             left = deadline - time.monotonic()
-            request.extensions["timeout"] = {"connect": 10, "read": left, "write": 10, "pool": 10}
+            request.extensions["timeout"] = {"connect": 60, "read": left, "write": 60, "pool": 60}
             response = self._client.http.send(request, stream=True)
             self._opened.set()
             try:

@@ -89,7 +89,13 @@ class Cluster:
 
     def wait_until(self, what: str, found: Callable[[], T]) -> T:
         """Wait for what controllers bring about, while the kubelets go on; return the value that is true at last."""
-        return wait_until(what, lambda: found() or self.keep_alive())  # type: ignore[return-value]
+
+        def look() -> T:
+            if not (value := found()):
+                self.keep_alive()
+            return value
+
+        return wait_until(what, look)
 
     def pod_status(self, pod: JSON, **status: Any) -> None:
         """What the kubelet says of a pod."""

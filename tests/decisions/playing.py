@@ -47,7 +47,7 @@ def play(scenario: Scenario, server_name: str, scheduler: Path, folder: Path) ->
 
     with started(server_name, folder) as its:
         server = Server(its.endpoint.url, its.endpoint.token)
-        # All this is in kube-scheduler's first lists: what comes later it may hear of after a pod that came still later.
+        # All this is in kube-scheduler's first lists: of what comes later it may hear after a pod that is later still.
         asyncio.run(_prepare(scenario, server))
         with _running(scheduler, its.kubeconfig, folder):
             decisions = asyncio.run(_play(scenario, server))

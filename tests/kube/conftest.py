@@ -13,6 +13,7 @@ import pytest
 
 from batkube.kube.apimachinery.status import ApiError
 from batkube.kube.codec.protobuf.values import read_fields
+from batkube.kube.http.listener import Listener
 from batkube.kube.server import ApiServer
 
 EPOCH = 1_767_225_600.0  # 2026-01-01T00:00:00Z
@@ -45,6 +46,13 @@ async def server(clock: Clock) -> AsyncIterator[ApiServer]:
 async def client(server: ApiServer) -> AsyncIterator[httpx.AsyncClient]:
     async with httpx.AsyncClient(base_url=server.url, trust_env=False, timeout=60) as client:
         yield client
+
+
+@pytest.fixture
+def patient_stop(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let a server that stops wait for its clients for longer than a test lasts, as far as it waits for them at all."""
+    stop = Listener.stop
+    monkeypatch.setattr(Listener, "stop", lambda listener: stop(listener, patience=3600.0))
 
 
 CONFIGMAPS = "/api/v1/namespaces/default/configmaps"

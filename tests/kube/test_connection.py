@@ -124,7 +124,7 @@ async def test_a_delete_is_answered_after_watches_had_time_to_read(
     server: ApiServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As kube-apiserver does: a test of a scheduler then lets its clock jump, and its scheduler must know by then."""
-    monkeypatch.setattr("batkube.kube.http.endpoint.DELETE_LAG", 0.5)
+    monkeypatch.setattr("batkube.kube.http.endpoint.DELETE_LAG", 3.0)
     async with wire_to(server) as watch, wire_to(server) as wire:
         wire.send(create("a"), create("b"), head("DELETE", f"{CONFIGMAPS}/b"))
         assert [(await wire.answer())[0] for _ in range(3)] == [201, 201, 200]  # nobody watches yet
@@ -144,7 +144,7 @@ async def test_a_delete_takes_effect_a_moment_after_it_came(
     server: ApiServer, monkeypatch: pytest.MonkeyPatch, how: str
 ) -> None:
     """As kube-apiserver's: of two pods that preempt the same victims kube-scheduler forgets one if it is too fast."""
-    monkeypatch.setattr("batkube.kube.http.endpoint.DELETE_LEAD", 0.5)
+    monkeypatch.setattr("batkube.kube.http.endpoint.DELETE_LEAD", 3.0)
     async with wire_to(server) as watch, wire_to(server) as wire, wire_to(server) as other:
         wire.send(create("a"))
         assert (await wire.answer())[0] == 201

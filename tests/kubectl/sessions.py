@@ -20,7 +20,7 @@ VERSIONS = ("1.36.3", "1.34.3")
 _NEWEST_ALONE = ("ask", "kinds", "make", "pods")
 """Sessions, long ones, in which it is the server that counts."""
 
-PATIENCE = 30.0
+PATIENCE = 180.0
 """Seconds that a command may take."""
 
 

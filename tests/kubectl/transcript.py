@@ -83,7 +83,7 @@ _VARYING = (
     (re.compile(r"\b\d{4}-\d\d-\d\d \d\d:\d\d:\d\d \+0000 UTC"), "<time>"),
     (re.compile(r"https?://127\.0\.0\.1:\d+"), "<server>"),
     (re.compile(r"\b10\.(0|96)\.\d+\.\d+\b"), "<ip>"),
-    (re.compile(r"(?<![\w.-])\d{1,2}s(?![\w.-])"), "<age>"),
+    (re.compile(r"(?<![\w.-])(\d{1,2}|1[01]\d)s(?![\w.-])"), "<age>"),
     (re.compile(r"(?<![\w.-])\d+y(?![\w.-])"), "<years>"),  # since a time that a manifest names, of the year 2000
     (re.compile(r"\b([a-z]+\.)[0-9a-f]{16}\b"), r"\1<hash>"),  # names of events
 )
