@@ -14,8 +14,8 @@ from .varying import Normaliser
 JSON = Any
 
 STREAM_GRACE, WITHOUT_END = 60.0, 6.0
-"""Seconds a watch may outlive its timeoutSeconds before it counts as endless, on a busy machine too; and seconds for which
-one is read that has none."""
+"""Seconds that a watch may outlive its timeoutSeconds before it counts as endless, and for which one is read that has
+none."""
 
 
 class Stream:
