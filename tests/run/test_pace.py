@@ -1,12 +1,12 @@
 """Runs at a pace, paused and single-stepped while they go, as a user does it."""
 
 import json
-import os
 import signal
 import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from subprocess import PIPE
 from typing import Any
 
 import httpx
@@ -42,6 +42,17 @@ while True:
     time.sleep(0.02)
 """
 """A scheduler that sleeps for 1.5 s before it binds, each pod to a node of its own."""
+
+STALLS = """
+import select, sys, time
+longest = 0.0
+while not select.select([sys.stdin], [], [], 0)[0]:
+    before = time.monotonic()
+    time.sleep(0.005)
+    longest = max(longest, time.monotonic() - before - 0.005)
+print(longest)
+"""
+"""Tells, when its input ends, for how long a program had to wait at most until it had a processor."""
 
 TRACE = [
     (1.8, 12.0), (2.6, 10.1), (6.0, 12.4), (11.0, 7.3), (16.9, 7.8), (19.1, 9.7), (21.4, 9.8), (22.1, 9.4), (23.7, 7.3),
@@ -262,20 +273,26 @@ def test_the_simulated_clock_gives_the_schedule_of_the_real_one(
     batkube: Batkube, platform: Callable[..., Path], workload: Callable[..., Path], built_tool: Callable[[str], Path]
 ) -> None:
     """The same kube-scheduler, server and workload, a minute of real time and the same minute simulated."""
-    if os.getloadavg()[0] > 2 * (os.cpu_count() or 1):
-        pytest.skip("this machine is too busy to tell how long things take in real time")
     profiles = {f"p{index}": {"type": "delay", "delay": delay} for index, (_, delay) in enumerate(TRACE)}
     jobs = [{"id": str(i), "subtime": date, "res": 1, "profile": f"p{i}"} for i, (date, _) in enumerate(TRACE)]
     given = ["-p", platform(3), "-w", workload(jobs, profiles)]
     given += ["--scheduler", "kube-scheduler", "--scheduler-binary", built_tool("kube-scheduler-1.36.3")]
-    schedules = []
-    for how in (["--clock", "real", "--pace", "1"], ["--clock", "once"]):
-        done = batkube(*given, *how, timeout=300)
+
+    def schedule(*how: str) -> list[tuple[str, float]]:
+        done = batkube(*given, *how)
         assert done.exit_code == 0, done.stderr
         starts = {row["job_id"]: float(row["starting_time"]) for row in done.rows("jobs.csv")}
-        schedules.append(sorted(starts.items(), key=lambda start: start[1]))
-    real, simulated = schedules
+        return sorted(starts.items(), key=lambda start: start[1])
+
+    with subprocess.Popen([sys.executable, "-S", "-c", STALLS], stdin=PIPE, stdout=PIPE, text=True) as beside:
+        real = schedule("--clock", "real", "--pace", "1")
+        stall = float(beside.communicate("")[0])
+    # A binding takes some ten turns of programs, each of which another one may hold up.
+    slack = 0.1 + 10 * stall
+    if slack > 0.3:
+        pytest.skip("this machine is too busy to tell how long things take in real time")
+    simulated = schedule("--clock", "once")
     assert [job for job, _ in real] == [job for job, _ in simulated]
     late = {job: date - dict(simulated)[job] for job, date in real}
-    assert max(map(abs, late.values())) <= 0.1, late
+    assert max(map(abs, late.values())) <= slack, late
     assert sum(date > TRACE[int(job)][0] for job, date in simulated) >= 5
