@@ -34,9 +34,10 @@ _NOT_CHECKED = (
 def check(
     schema: JSON, obj: JSON, old: JSON | None, errors: list[FieldError], *, root: bool = False
 ) -> list[FieldError]:
-    """Return which rules the object breaks; `errors` is what else is wrong with it. `root`: it is a whole object."""
-    if not has_rules(schema):
-        return []
+    """Return which rules the object breaks; `errors` is what else is wrong with it. `root`: it is a whole object.
+
+    The schema has rules somewhere, see `has_rules`, or there are no errors.
+    """
     if any(error.reason in _BLOCKING for error in errors):
         return [FieldError.invalid("<nil>", None, _NOT_CHECKED)]
     checking = Checking()

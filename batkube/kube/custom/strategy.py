@@ -35,6 +35,10 @@ class ServedVersion:
     scale: JSON | None = None
     selectable: tuple[str, ...] = ()  # JSON paths such as `.spec.queue`
     deprecation: str = ""
+    has_rules: bool = field(init=False)  # the schema has rules: known once, and not looked for at each write
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "has_rules", rules.has_rules(self.schema))
 
 
 class CustomStrategy(Strategy):
@@ -79,7 +83,8 @@ class CustomStrategy(Strategy):
         errors = super().validate_create(obj, ctx) + schemas.validate(version.schema, obj, "")
         errors += validate_replicas(obj, version.scale) + validate_embedded(version.schema, obj)
         errors += duplicates(version.schema, obj)
-        errors += rules.check(version.schema, obj, None, errors, root=True)
+        if version.has_rules:
+            errors += rules.check(version.schema, obj, None, errors, root=True)
         if not errors:
             _warn_of_finalizers(obj, {}, ctx)
         return errors
@@ -113,7 +118,8 @@ class CustomStrategy(Strategy):
         errors += validate_replicas(new, version.scale, ctx.subresource) + validate_embedded(schema, new)
         twice = duplicates(schema, new)
         errors += twice if twice and not duplicates(schema, old) else []
-        errors += rules.check(schema, new, old, errors, root=True)
+        if version.has_rules:
+            errors += rules.check(schema, new, old, errors, root=True)
         if not errors:
             _warn_of_finalizers(new, old["metadata"], ctx)
         return errors
