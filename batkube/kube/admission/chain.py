@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import TypeVar
 
 from ..kinds.strategy import Context
 from ..schema.resources import ResourceType
@@ -11,7 +10,6 @@ from .plugin import Attributes, Plugin
 
 _Step = Callable[[Attributes], None]
 _Steps = tuple[tuple[_Step, ...], tuple[_Step, ...]]
-P = TypeVar("P", bound=Plugin)
 
 
 class Admission:
@@ -19,15 +17,8 @@ class Admission:
 
     def __init__(self, plugins: Iterable[Plugin]) -> None:
         self._plugins = tuple(plugins)
-        self._by_class = {type(plugin): plugin for plugin in self._plugins}
         self._entering = tuple(plugin.enter for plugin in self._plugins if type(plugin).enter is not Plugin.enter)
         self._steps: dict[tuple[str, str | None], _Steps] = {}
-
-    def find(self, kind: type[P]) -> P | None:
-        """Return the plugin of that class, or None if it is not at work."""
-        found = self._by_class.get(kind)
-        assert found is None or isinstance(found, kind)
-        return found
 
     def enter(self, resource: ResourceType, name: str, context: Context) -> None:
         """Call the plugins that look at a write before anything is done."""

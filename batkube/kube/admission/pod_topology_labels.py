@@ -23,11 +23,12 @@ class PodTopologyLabels(Plugin):
             node = target.get("name") if target.get("kind") == "Node" else None
         else:
             node = obj["spec"].get("nodeName")
-        if node and (labels := self.labels_of(node, write.context.store)):
+        if node and (labels := _labels_of(node, write.context.store)):
             obj["metadata"]["labels"] = {**(obj["metadata"].get("labels") or {}), **labels}
 
-    def labels_of(self, node: str, store: Reader) -> JSON:
-        """Return the labels of a node that its pods get, too."""
-        found = store.get("nodes", "", node)
-        labels = (found or {}).get("metadata", {}).get("labels") or {}
-        return {key: labels[key] for key in _LABELS if key in labels}
+
+def _labels_of(node: str, store: Reader) -> JSON:
+    """Return the labels of a node that its pods get, too."""
+    found = store.get("nodes", "", node)
+    labels = (found or {}).get("metadata", {}).get("labels") or {}
+    return {key: labels[key] for key in _LABELS if key in labels}

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..admission.pod_topology_labels import PodTopologyLabels
+from ..admission.plugin import Attributes
 from ..kinds.pods import binding
+from ..kinds.strategy import Context
 from ..storage.store import Version
 from ..verbs.api import Api
 
@@ -22,9 +23,12 @@ def bind(api: Api, namespace: str, name: str, node: str, uid: str) -> Version:
     """Bind a pod, as `POST pods/NAME/binding` does. Raise ApiError 404 or 409 if it cannot be bound."""
     resource = api.registry.named(PODS)
     pod = _writable(api.stored(resource, namespace, name).obj)
-    topology = api.admission.find(PodTopologyLabels)  # alone of all plugins it handles bindings
-    labels = topology.labels_of(node, api.store) if topology is not None else {}
-    binding.bind(pod, node, {"uid": uid, "labels": labels}, api.admit_binding, api.clock)
+    sent: JSON = {
+        "metadata": {"name": name, "namespace": namespace, "uid": uid},
+        "target": {"kind": "Node", "name": node},
+    }
+    api.admission.admit(Attributes(Context(resource, api.store, api.clock, namespace, name, "binding"), sent))
+    binding.bind(pod, node, sent["metadata"], api.admit_binding, api.clock)
     return api.store.put(resource, pod)
 
 
