@@ -4,7 +4,8 @@ They have Batsim 4's types, and Batsim 5's new names for the same types. Amounts
 https://batsim.readthedocs.io/en/latest/input-workload.html#profile
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import AliasChoices, Field, PrivateAttr, ValidationError, model_validator
@@ -26,6 +27,12 @@ Amount = Annotated[float, Field(ge=0, le=MAX_NUMBER, allow_inf_nan=False)]
 PositiveAmount = Annotated[float, Field(gt=0, le=MAX_NUMBER, allow_inf_nan=False)]
 
 
+Flow = tuple[int, int, float]
+"""A source executor, a destination executor, and the bytes from one to the other."""
+Work = tuple[Sequence[float], list[Flow]]
+"""The flops of each executor, and the flows between them."""
+
+
 class Profile(FileObject):
     """A profile: ``name`` and the members of its type; the user's own members are in ``extra``."""
 
@@ -33,6 +40,10 @@ class Profile(FileObject):
     """The spellings of this type, Batsim 4's first."""
     is_task: ClassVar[bool] = False
     """True if it is played as a parallel task."""
+    merges: ClassVar[bool] = False
+    """True if Batsim can merge it with an ``additional_io_job``, or of one."""
+    stages: ClassVar[bool] = False
+    """True if it moves bytes from one storage to another: Batsim wants to be told the hosts of these in any case."""
 
     type: str
     ret: int = 0
@@ -48,6 +59,37 @@ class Profile(FileObject):
     def storages(self) -> tuple[str, ...]:
         """The labels of the storages that it uses, in order."""
         return ()
+
+    @property
+    def elements(self) -> Sequence[str]:
+        """The profiles that it is composed of, in order, all in one repetition; none if it is a single one."""
+        return ()
+
+    @property
+    def executors(self) -> int | None:
+        """The number of hosts that it is made for; None for any."""
+        return None
+
+    @property
+    def total(self) -> bool:
+        """True if its flops and bytes are for all executors together, so that any number of hosts may share them."""
+        return False
+
+    def work(self, executors: int) -> Work:
+        """Return the work of the parallel task on so many executors.
+
+        Storage hosts count as further executors after them, in the order of ``storages``.
+        """
+        raise TypeError(f"a profile of type {self.type} is no parallel task")
+
+    def check_known(self) -> None:
+        """Raise ValueError if the type is not known: Batsim takes such a profile for a trace."""
+
+    def check_registered(self) -> None:
+        """Raise ValueError if Batsim does not take such a profile at run time (REGISTER_PROFILE)."""
+
+    def check_files(self, folder: Path) -> None:
+        """Raise ValueError if a file that it names is not in ``folder``, that of its workload."""
 
 
 class DelayProfile(Profile):
@@ -69,6 +111,7 @@ class ParallelProfile(Profile):
 
     types = ("parallel", "ParallelTaskProfile")
     is_task = True
+    merges = True
     cpu: list[Amount] = Field(default_factory=list)
     com: list[Amount] = Field(default_factory=list)
     """Batsim 4 wants both ``cpu`` and ``com``, Batsim 5 at least one of them."""
@@ -90,12 +133,17 @@ class ParallelProfile(Profile):
     def executors(self) -> int:
         return len(self.cpu) or round(len(self.com) ** 0.5)
 
+    def work(self, executors: int) -> Work:
+        flows = [(index // executors, index % executors, amount) for index, amount in enumerate(self.com) if amount]
+        return self.cpu or [0.0] * executors, flows
+
 
 class HomogeneousProfile(Profile):
     """A parallel task of any size: flops for each executor, bytes for each ordered pair of them."""
 
     types: ClassVar[tuple[str, ...]] = ("parallel_homogeneous", "ParallelTaskHomogeneousProfile", "ptask_homogeneous")
     is_task = True
+    merges = True
     # The last is how test_walltime.json, which ships with Batsim 5, spells it.
     cpu: Amount
     com: Amount
@@ -104,7 +152,6 @@ class HomogeneousProfile(Profile):
 
     @property
     def total(self) -> bool:
-        """True if the amounts are for all executors together."""
         return self.generation_strategy == "DefinedAmountsSpreadUniformly"
 
     def amounts(self, executors: int) -> tuple[float, float]:
@@ -112,6 +159,10 @@ class HomogeneousProfile(Profile):
         if not self.total:
             return self.cpu, self.com
         return self.cpu / executors, self.com / max(1, executors * (executors - 1))
+
+    def work(self, executors: int) -> Work:
+        flops, transfer = self.amounts(executors)
+        return [flops] * executors, _all_pairs(executors, transfer)
 
 
 class HomogeneousTotalProfile(HomogeneousProfile):
@@ -133,6 +184,13 @@ class ComposedProfile(Profile):
     types = ("composed", "SequentialCompositionProfile")
     seq: Annotated[list[str], Field(min_length=1)]
     repeat: Annotated[int, Field(ge=1)] = 1
+
+    @property
+    def elements(self) -> Sequence[str]:
+        return self.seq
+
+    def check_registered(self) -> None:
+        raise ValueError("Batsim crashes on a composed profile that is registered at run time")
 
 
 class PfsProfile(Profile):
@@ -161,12 +219,19 @@ class PfsProfile(Profile):
         share = executors if self.generation_strategy == "DefinedAmountsSpreadUniformly" else 1
         return self.bytes_to_read / share, self.bytes_to_write / share
 
+    def work(self, executors: int) -> Work:
+        read, written = self.amounts(executors)
+        reads = [(executors, executor, read) for executor in range(executors)]
+        writes = [(executor, executors, written) for executor in range(executors)]
+        return [0.0] * (executors + 1), reads + writes
+
 
 class DataStagingProfile(Profile):
     """Bytes from one storage host to another."""
 
     types = ("data_staging", "ParallelTaskDataStagingBetweenStoragesProfile")
     is_task = True
+    stages = True
     nb_bytes: Amount
     source: str = Field(alias="from")
     destination: str = Field(alias="to")
@@ -174,6 +239,9 @@ class DataStagingProfile(Profile):
     @property
     def storages(self) -> tuple[str, ...]:
         return (self.source, self.destination)
+
+    def work(self, executors: int) -> Work:
+        return [0.0] * (executors + 2), [(executors, executors + 1, self.nb_bytes)]
 
 
 class TraceProfile(Profile):
@@ -189,6 +257,13 @@ class TraceProfile(Profile):
     def smpi(self) -> bool:
         """True if the ranks are MPI's."""
         return self.type == "smpi" or self.trace_type == "SMPI"
+
+    def check_registered(self) -> None:
+        raise ValueError(f"Batsim takes a profile of type {self.type} from a workload file only")
+
+    def check_files(self, folder: Path) -> None:
+        if not (folder / self.trace).is_file():
+            raise ValueError(f"trace: there is no file {str(folder / self.trace)!r}")
 
 
 class SendProfile(Profile):
@@ -218,6 +293,20 @@ class RecvProfile(Profile):
 
 class UnknownProfile(Profile):
     """A profile of another type. No workload may have one."""
+
+    def check_known(self) -> None:
+        known = ", ".join(kind for kind in PROFILE_TYPES if kind.islower())
+        raise ValueError(f"type: {self.type!r} is no profile type; known are {known}")
+
+    def check_registered(self) -> None:
+        raise ValueError(f"type: {self.type!r} is no profile type")
+
+
+def _all_pairs(executors: int, amount: float) -> list[Flow]:
+    if not amount:
+        return []
+    everyone = range(executors)
+    return [(source, destination, amount) for source in everyone for destination in everyone if source != destination]
 
 
 _CLASSES: dict[str, type[Profile]] = {

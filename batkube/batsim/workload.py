@@ -13,11 +13,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, ValidationError, mo
 
 from batkube.batsim.input_file import FileObject, explain, parse_json, quote, read_text
 from batkube.batsim.profiles import (
-    PROFILE_TYPES,
-    ParallelProfile,
     Profile,
-    TraceProfile,
-    UnknownProfile,
     parse_profile,
     parts,
 )
@@ -206,8 +202,10 @@ class _Reader:
 
     def _check_traces(self, profiles: Iterable[Profile], folder: Path) -> None:
         for profile in profiles:
-            if isinstance(profile, TraceProfile) and not (folder / profile.trace).is_file():
-                raise ValueError(f"profile {profile.name!r}: trace: there is no file {str(folder / profile.trace)!r}")
+            try:
+                profile.check_files(folder)
+            except ValueError as error:
+                raise ValueError(f"profile {profile.name!r}: {error}") from None
 
 
 def parse_job(raw: JSON) -> Job:
@@ -233,15 +231,14 @@ def job_parts(job: Job, profiles: dict[str, Profile]) -> list[Profile]:
 def check_known(profiles: Iterable[Profile]) -> None:
     """Raise ValueError for the first profile of no known type: Batsim takes it for a trace."""
     for element in profiles:
-        if isinstance(element, UnknownProfile):
-            raise ValueError(
-                f"profile {element.name!r}: type: {element.type!r} is no profile type; known are "
-                + ", ".join(kind for kind in PROFILE_TYPES if kind.islower())
-            )
+        try:
+            element.check_known()
+        except ValueError as error:
+            raise ValueError(f"profile {element.name!r}: {error}") from None
 
 
 def check_size(job: Job, elements: list[Profile]) -> None:
     """Raise ValueError if the job asks for another number of hosts than its parallel profiles are made for."""
     for element in elements:
-        if isinstance(element, ParallelProfile) and element.executors != job.res:
+        if element.executors not in (None, job.res):
             raise ValueError(f"res: is {job.res}, but profile {element.name!r} is made for {element.executors}")

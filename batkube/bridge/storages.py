@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from batkube.batsim.messages import Resource
-from batkube.batsim.profiles import DataStagingProfile, Profile
+from batkube.batsim.profiles import Profile
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +24,7 @@ class StorageNeeds:
         """Return the needs of all these profiles together."""
         profiles = list(profiles)
         labels = dict.fromkeys(label for profile in profiles for label in profile.storages)
-        return cls(tuple(labels), any(isinstance(profile, DataStagingProfile) for profile in profiles))
+        return cls(tuple(labels), any(profile.stages for profile in profiles))
 
 
 class Storages:

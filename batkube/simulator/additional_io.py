@@ -9,11 +9,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from batkube.batsim.allocation import parse_intervals
-from batkube.batsim.profiles import ComposedProfile, HomogeneousProfile, ParallelProfile, Profile, parse_profile, parts
+from batkube.batsim.profiles import Flow, Profile, Work, parse_profile, parts
 from batkube.simulator.hosts import Hosts
 from batkube.simulator.jobs import SimulatedJob
 from batkube.simulator.known_profiles import KnownProfiles
-from batkube.simulator.parallel_task import Flow, Work, work
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,8 +26,7 @@ class AdditionalIo:
 
     def element(self, sequence: Profile, index: int) -> Profile:
         """Return the profile that goes with an element of the job's sequence."""
-        assert isinstance(sequence, ComposedProfile)
-        return self.elements[sequence.seq[index % len(sequence.seq)]]
+        return self.elements[sequence.elements[index % len(sequence.elements)]]
 
 
 def read_additional_io(
@@ -55,17 +53,17 @@ def read_additional_io(
 
 
 def _check(beside: Profile, profile: Profile, elements: Sequence[Profile], hosts: int) -> None:
-    if isinstance(profile, ComposedProfile) is not isinstance(beside, ComposedProfile):
+    ours, jobs = len(profile.elements), len(beside.elements)
+    if bool(ours) is not bool(jobs):
         raise ValueError(f"profile: {profile.type!r} cannot be merged with the job's {beside.type!r}")
-    ours, jobs = (len(part.seq) if isinstance(part, ComposedProfile) else 0 for part in (profile, beside))
     if ours != jobs:
         raise ValueError(f"profile: a sequence of {ours} cannot be merged with one of {jobs}")
     for element in elements:
-        if isinstance(element, ComposedProfile):
+        if element.elements:
             continue
-        if not isinstance(element, ParallelProfile | HomogeneousProfile):
+        if not element.merges:
             raise ValueError(f"profile: expected a parallel one, not {element.type!r}")
-        if isinstance(element, ParallelProfile) and element.executors != hosts:
+        if element.executors not in (None, hosts):
             raise ValueError(f"profile: is made for {element.executors} hosts, not {hosts}")
 
 
@@ -76,14 +74,14 @@ def merged_work(
 
     Raises ValueError for a task with a storage of its own.
     """
-    if not isinstance(profile, ParallelProfile | HomogeneousProfile):
+    if not profile.merges:
         raise ValueError(f"Batsim cannot merge an additional_io_job with a profile {profile.type!r}")
     numbers = tuple(sorted({*allocation, *io_allocation}))
     place = {number: index for index, number in enumerate(numbers)}
     flops = [0.0] * len(numbers)
     flows: dict[tuple[int, int], float] = {}
     for part, hosts in ((profile, allocation), (io, io_allocation)):
-        amounts, pairs = work(part, len(hosts))
+        amounts, pairs = part.work(len(hosts))
         for host, amount in zip(hosts, amounts, strict=True):
             flops[place[host]] += amount
         for source, destination, amount in pairs:

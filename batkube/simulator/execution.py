@@ -14,7 +14,7 @@ from batkube.simulator.job_messages import RecvLeaf, SendLeaf
 from batkube.simulator.job_traces import JobTraces
 from batkube.simulator.jobs import SimulatedJob
 from batkube.simulator.leaves import KILLED_IN_TASK, DelayLeaf, Leaf, TaskLeaf
-from batkube.simulator.parallel_task import Demand, demand, work
+from batkube.simulator.parallel_task import Demand, demand
 from batkube.simulator.placement import Placement
 from batkube.simulator.smpi import Mpi, SmpiLeaf
 from batkube.simulator.tasks import Tasks
@@ -156,8 +156,8 @@ class Execution:
         if (profile.name, io.name) in done:
             return
         done.add((profile.name, io.name))
-        if isinstance(profile, ComposedProfile):
-            for index, name in enumerate(profile.seq):
+        if profile.elements:
+            for index, name in enumerate(profile.elements):
                 element = self._io_element(io, index)
                 assert element is not None
                 self._prepare_with_io(self.job.elements[name], element, done)
@@ -181,7 +181,7 @@ class Execution:
         placement = self.placement
         if io is None or placement.io is None:
             executors = list(placement.executors)
-            flops, flows = work(profile, len(executors))
+            flops, flows = profile.work(len(executors))
             executors += [placement.storages[storage] for storage in profile.storages]
         else:
             numbers, (flops, flows) = merged_work(profile, placement.numbers, io, placement.io.hosts)
@@ -216,7 +216,7 @@ class Execution:
         chosen = self._all_profiles.get(name)
         if chosen is None:
             raise ValueError(f"job {self.job.id}: profile {profile.name!r}: there is no profile {name!r} any more")
-        if isinstance(chosen, ComposedProfile):
+        if chosen.elements:
             raise ValueError(f"job {self.job.id}: Batsim crashes on {name!r}, a composed profile chosen by a recv one")
         self._frames.append(_Received(profile))
         self._play(chosen, None)

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from pathlib import Path
 
-from batkube.batsim.profiles import Profile, TraceProfile
+from batkube.batsim.profiles import TraceProfile
 from batkube.batsim.traces import Trace, read_trace
 from batkube.batsim.workload import Workload, WorkloadError
 from batkube.simulator import smpi, usage_trace
@@ -17,9 +17,8 @@ class JobTraces:
         self._files = {workload.name: workload.path or Path(workload.name) for workload in workloads}
         self._read: dict[tuple[str, str], Trace] = {}
 
-    def of(self, workload: str, profile: Profile) -> Trace:
+    def of(self, workload: str, profile: TraceProfile) -> Trace:
         """Return the trace of a profile. Raises ValueError if it cannot be replayed."""
-        assert isinstance(profile, TraceProfile)
         key = (workload, profile.name)
         if key not in self._read:
             trace = read_trace(profile, self._files[workload].parent)
@@ -29,9 +28,7 @@ class JobTraces:
 
     def check(self, job: SimulatedJob) -> None:
         """Raise WorkloadError if a trace of the job cannot be replayed."""
-        for profile in job.elements.values():
-            if not isinstance(profile, TraceProfile):
-                continue
+        for profile in [each for each in job.elements.values() if isinstance(each, TraceProfile)]:
             try:
                 ranks = len(self.of(job.workload, profile).ranks)
                 mapping = job.job.smpi_ranks_to_hosts_mapping

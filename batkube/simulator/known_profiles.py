@@ -2,7 +2,7 @@
 
 from collections.abc import Collection
 
-from batkube.batsim.profiles import ComposedProfile, Profile
+from batkube.batsim.profiles import Profile
 from batkube.batsim.workload import Workload
 
 
@@ -50,7 +50,6 @@ class KnownProfiles:
         if profile.name in known:
             forgotten.add(profile.name)
             del known[profile.name]
-            if isinstance(profile, ComposedProfile):
-                for element in profile.seq:
-                    if element in known:
-                        self.forget(workload, known[element])
+            for element in profile.elements:
+                if element in known:
+                    self.forget(workload, known[element])

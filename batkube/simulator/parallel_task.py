@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from batkube.batsim.platform import Host
-from batkube.batsim.profiles import DataStagingProfile, HomogeneousProfile, ParallelProfile, PfsProfile, Profile
+from batkube.batsim.profiles import Flow
 from batkube.simulator.bottleneck import Shared, rate_alone
 from batkube.simulator.infrastructure import Cpu, Infrastructure
 
@@ -55,10 +55,6 @@ class Demand:
         return self.latency + (1.0 / rate if rate else math.inf)
 
 
-Flow = tuple[int, int, float]
-"""A source executor, a destination executor, and the bytes from one to the other."""
-
-
 def demand(
     executors: Sequence[Host], flops: Sequence[float], flows: Iterable[Flow], infrastructure: Infrastructure
 ) -> Demand:
@@ -90,35 +86,3 @@ def demand(
     if result.alone > LONGEST:
         raise ValueError(f"a parallel task would last {result.alone:g} s, longer than {LONGEST:g} s")
     return result
-
-
-Work = tuple[Sequence[float], list[Flow]]
-"""The flops of each executor, and the flows between them."""
-
-
-def work(profile: Profile, executors: int) -> Work:
-    """Return the work of a parallel profile on so many executors.
-
-    Storage hosts count as further executors after them: the one that a PfsProfile names, or source and destination of a
-    DataStagingProfile.
-    """
-    if isinstance(profile, HomogeneousProfile):
-        flops, transfer = profile.amounts(executors)
-        return [flops] * executors, _all_pairs(executors, transfer)
-    if isinstance(profile, ParallelProfile):
-        flows = [(index // executors, index % executors, amount) for index, amount in enumerate(profile.com) if amount]
-        return profile.cpu or [0.0] * executors, flows
-    if isinstance(profile, PfsProfile):
-        read, written = profile.amounts(executors)
-        reads = [(executors, executor, read) for executor in range(executors)]
-        writes = [(executor, executors, written) for executor in range(executors)]
-        return [0.0] * (executors + 1), reads + writes
-    assert isinstance(profile, DataStagingProfile), profile
-    return [0.0] * (executors + 2), [(executors, executors + 1, profile.nb_bytes)]
-
-
-def _all_pairs(executors: int, amount: float) -> list[Flow]:
-    if not amount:
-        return []
-    everyone = range(executors)
-    return [(source, destination, amount) for source in everyone for destination in everyone if source != destination]

@@ -1,11 +1,11 @@
 """The place of a job: what EXECUTE_JOB says besides the job."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from batkube.batsim.allocation import parse_intervals
 from batkube.batsim.messages import ExecuteJobData
-from batkube.batsim.profiles import ComposedProfile, DataStagingProfile, HomogeneousProfile, Profile
+from batkube.batsim.profiles import Profile
 from batkube.batsim.topology import Host
 from batkube.simulator.additional_io import AdditionalIo, read_additional_io
 from batkube.simulator.hosts import Hosts
@@ -56,7 +56,7 @@ class Alloc:
             if not hosts.all[number].storage:
                 raise ValueError(f"storage_mapping: {name!r} is host {number}, which is no storage host")
             return hosts.all[number].host
-        if self.storages or isinstance(profile, DataStagingProfile) or len(only_storage) != 1:
+        if self.storages or profile.stages or len(only_storage) != 1:
             raise ValueError(
                 f"storage_mapping: says nothing of {name!r}, and there are {len(only_storage)} storage hosts"
             )
@@ -100,8 +100,5 @@ def check_size(job: SimulatedJob, alloc: Alloc) -> None:
 
 def _any_size(job: SimulatedJob) -> bool:
     """Tell whether the job may run on any number of hosts: its amounts are totals, which any number may share."""
-    profile = job.profile
-    parts: Iterable[Profile] = [profile]
-    if isinstance(profile, ComposedProfile):
-        parts = [job.elements[name] for name in profile.seq]
-    return all(isinstance(part, HomogeneousProfile) and part.total for part in parts)
+    parts = [job.elements[name] for name in job.profile.elements] or [job.profile]
+    return all(part.total for part in parts)

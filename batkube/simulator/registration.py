@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING, Any
 
 from batkube.batsim.job_id import split_job_id
-from batkube.batsim.profiles import ComposedProfile, TraceProfile, UnknownProfile, parse_profile
+from batkube.batsim.profiles import parse_profile
 from batkube.batsim.workload import check_size, job_parts, parse_job
 from batkube.simulator.control import Handle
 from batkube.simulator.jobs import JobState, SimulatedJob
@@ -44,16 +44,9 @@ class Registration:
         self._check_open()
         try:
             profile = parse_profile(name, raw)
+            profile.check_registered()
         except ValueError as error:
             raise ValueError(f"profile {name!r}: {error}") from None
-        if isinstance(profile, UnknownProfile):
-            raise ValueError(f"profile {name!r}: type: {profile.type!r} is no profile type")
-        if isinstance(profile, ComposedProfile):
-            raise ValueError(f"profile {name!r}: Batsim crashes on a composed profile that is registered at run time")
-        if isinstance(profile, TraceProfile):
-            raise ValueError(
-                f"profile {name!r}: Batsim takes a profile of type {profile.type} from a workload file only"
-            )
         self._engine.profiles.add(workload, profile)
 
     def job(self, job_id: str, raw: dict[str, Any]) -> SimulatedJob:

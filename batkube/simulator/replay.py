@@ -10,13 +10,13 @@ from functools import partial
 from itertools import chain, repeat
 from typing import TYPE_CHECKING, Protocol
 
-from batkube.batsim.profiles import Profile
+from batkube.batsim.profiles import Flow, TraceProfile
 from batkube.batsim.topology import Host
 from batkube.batsim.traces import Action
 from batkube.simulator.control import Time, Waiting
 from batkube.simulator.event_queue import Entry, Rank
 from batkube.simulator.leaves import AT_WALLTIME, KILLED, nothing
-from batkube.simulator.parallel_task import Flow, demand
+from batkube.simulator.parallel_task import demand
 from batkube.simulator.tasks import Task
 
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ class ReplayLeaf:
 
     in_task = False
 
-    def __init__(self, profile: Profile, execution: "Execution") -> None:
+    def __init__(self, profile: TraceProfile, execution: "Execution") -> None:
         self._profile = profile
         self._execution = execution
         self.work = Work(execution)
