@@ -13,14 +13,25 @@ KUBE = PACKAGE / "kube"
 MAY_IMPORT = {
     "kube": set(),
     "batsim": {"__init__"},  # the version, for Batsim to know who it talks with
-    "simulator": {"batsim"},
+    "simulator": {"batsim", "event_queue"},
     "clock": set(),
     "schedulers": {"kube"},
     "results": set(),
     "comparison": {"results", "option"},
     "checks": {"comparison", "results", "kube"},
     "startup": {"kube"},
-    "bridge": {"kube", "batsim", "simulator", "clock", "results", "startup", "schedulers", "option", "__init__"},
+    "bridge": {
+        "kube",
+        "batsim",
+        "simulator",
+        "clock",
+        "results",
+        "startup",
+        "schedulers",
+        "option",
+        "event_queue",
+        "__init__",
+    },
     "session": {
         *("kube", "batsim", "simulator", "clock", "results", "startup", "schedulers", "bridge"),
         *("settings", "settings_rules", "option", "__init__"),

@@ -6,10 +6,8 @@ pod holds its node all the while.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
-from heapq import heappop, heappush
-from itertools import count
 
 from batkube.bridge.cluster import Cluster
 from batkube.bridge.decisions import SOONEST
@@ -20,6 +18,7 @@ from batkube.bridge.kubelet_events import Told
 from batkube.bridge.outages import Outages
 from batkube.bridge.power import Power
 from batkube.bridge.time import SimulatedTime, whole_microseconds
+from batkube.event_queue import Action, Entry, EventQueue
 from batkube.results.events import EventLog
 from batkube.results.pods import PodStageTimes
 from batkube.startup.errors import StartupError
@@ -41,37 +40,36 @@ class Startup:
             raise InputError(str(error)) from None
 
 
-@dataclass(order=True, slots=True)
-class _Due:
-    date: float
-    number: int
-    """The order of planning, for entries of one date."""
-    act: Callable[[], None] = field(compare=False)
-    holds: Callable[[], bool] = field(compare=False)
-    """Tells whether it is still to happen."""
+class _Planned(Entry):
+    """A planned action; ``holds`` tells whether it is still to happen."""
+
+    __slots__ = ("holds",)
+
+    def __init__(self, action: Action, holds: Callable[[], bool]) -> None:
+        super().__init__(action)
+        self.holds = holds
 
 
 class _Plan:
     """The planned actions, by date."""
 
     def __init__(self) -> None:
-        self._heap: list[_Due] = []
-        self._numbers = count()
+        self._queue = EventQueue[float, _Planned]()
 
-    def add(self, date: float, act: Callable[[], None], holds: Callable[[], bool]) -> None:
+    def add(self, date: float, act: Action, holds: Callable[[], bool]) -> None:
         # Rounded as Batsim will name it when it calls, so that nothing is due just after the call for it.
-        heappush(self._heap, _Due(whole_microseconds(date), next(self._numbers), act, holds))
+        self._queue.push(whole_microseconds(date), _Planned(act, holds))
 
     @property
     def next_date(self) -> float | None:
-        while self._heap and not self._heap[0].holds():
-            heappop(self._heap)
-        return self._heap[0].date if self._heap else None
+        while (entry := self._queue.first) is not None and not entry.holds():
+            entry.cancel()
+        return self._queue.next_date
 
     def act_until(self, now: float) -> bool:
         acted = False
-        while (date := self.next_date) is not None and date <= now:
-            heappop(self._heap).act()
+        while self.next_date is not None and (due := self._queue.pop_until(now)) is not None:
+            due[1]()
             acted = True
         return acted
 

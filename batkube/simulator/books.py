@@ -6,9 +6,9 @@ from batkube.batsim.outputs import EnergyRow, MachineTotals, PstateRow
 from batkube.batsim.platform import Platform, PlatformError
 from batkube.batsim.power import HostPower, PstateKind, check_power, host_power
 from batkube.batsim.topology import Host
+from batkube.event_queue import Action
 from batkube.simulator.dates import SECOND
 from batkube.simulator.energy import Energy
-from batkube.simulator.event_queue import Action
 from batkube.simulator.execution import Machinery
 from batkube.simulator.hosts import Hosts
 from batkube.simulator.machine_states import MachineStates

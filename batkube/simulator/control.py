@@ -10,7 +10,8 @@ from typing import Protocol
 
 from batkube.batsim.messages import Message
 from batkube.batsim.topology import Host
-from batkube.simulator.event_queue import Action, Entry, Rank
+from batkube.event_queue import Action, Entry
+from batkube.simulator.event_queue import Rank
 
 Time = float
 """A date or a duration in a Control's own unit: picoseconds if dates are ideal, SimGrid's seconds if they are exact.

@@ -12,8 +12,8 @@ from itertools import chain
 
 from batkube.batsim.power import HostPower, PstateKind
 from batkube.batsim.topology import Host
+from batkube.event_queue import Action
 from batkube.simulator.dates import SECOND
-from batkube.simulator.event_queue import Action
 from batkube.simulator.infrastructure import Cpu
 from batkube.simulator.jobs import SimulatedJob
 

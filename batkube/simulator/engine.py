@@ -10,11 +10,12 @@ from batkube.batsim.platform import Platform
 from batkube.batsim.routing import Router
 from batkube.batsim.workflow import Workflow
 from batkube.batsim.workload import Workload
+from batkube.event_queue import Action
 from batkube.simulator.books import Books
 from batkube.simulator.control import Clock, Control, Conversation
 from batkube.simulator.dates import SECOND, picoseconds
 from batkube.simulator.decisions import Decisions
-from batkube.simulator.event_queue import Action, EventQueue, Rank
+from batkube.simulator.event_queue import Rank, SimulatedEvents
 from batkube.simulator.exact import ExactControl
 from batkube.simulator.exact_conversation import ExactConversation
 from batkube.simulator.execution import WALLTIME_REACHED, Execution, Machinery
@@ -62,7 +63,7 @@ class Engine:
         self.watchers: list[Watcher] = []
         """The watchers that are told what happens to jobs, at its true date. Hosts have their own."""
         self._starts = 0
-        queue = EventQueue()
+        queue = SimulatedEvents()
         tasks = Tasks(queue)
         router = Router(platform)
         outbox = Outbox(exact=options.exact)

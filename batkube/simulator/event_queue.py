@@ -1,12 +1,12 @@
-"""The coming happenings, as entries by date."""
+"""The coming happenings of a simulation, by date, and how SimGrid counts down to them in steps."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from enum import IntEnum
 from functools import partial, reduce
 from heapq import heappop, heappush
-from itertools import count
 from operator import mul, sub
 
+from batkube.event_queue import Action, Entry, EventQueue
 from batkube.simulator.dates import NANOSECOND
 
 KEPT_STEPS = 100_000
@@ -14,8 +14,6 @@ KEPT_STEPS = 100_000
 LEAST_DURATION = 1e-9
 LEAST_WORK = 1e-14
 """The least duration in seconds, and the least part of a whole work, that SimGrid does not take for nothing."""
-
-Action = Callable[[], object]
 
 
 class Rank(IntEnum):
@@ -32,21 +30,17 @@ class Rank(IntEnum):
     CALL = 5
 
 
-class Entry:
-    """Something that happens at a date unless it is cancelled before."""
+class Happening(Entry):
+    """An entry that counts down what is left until it, as SimGrid does."""
 
-    __slots__ = ("action", "left", "since", "speed")
+    __slots__ = ("left", "since", "speed")
 
     def __init__(self, action: Action, left: float, speed: float, since: int) -> None:
-        self.action: Action | None = action
+        super().__init__(action)
         self.left = left
         """Seconds, or work that is done at ``speed``, that were left after the number of steps in ``since``."""
         self.speed = speed
         self.since = since
-
-    def cancel(self) -> None:
-        """Cancel it: it will not happen."""
-        self.action = None
 
 
 class _Steps:
@@ -82,17 +76,12 @@ class _Steps:
         self._enough = KEPT_STEPS + 2 * len(self._kept)
 
 
-class EventQueue:
-    """A heap of entries."""
+class SimulatedEvents(EventQueue[int, Happening]):
+    """The queue of a simulation, with dates in picoseconds."""
 
     def __init__(self) -> None:
-        self._heap: list[tuple[int, int, int, int, Entry]] = []
-        self._numbers = count()
+        super().__init__()
         self._steps = _Steps()
-
-    def ticket(self) -> int:
-        """Return the place of this call in the order of what happens at one date."""
-        return next(self._numbers)
 
     def add(
         self,
@@ -103,40 +92,17 @@ class EventQueue:
         ticket: int | None = None,
         left: float = 0.0,
         speed: float = 0.0,
-    ) -> Entry:
+    ) -> Happening:
         """Let ``action`` be called at ``date`` (picoseconds).
 
         At one date and rank, what was added first goes first; ``ticket`` gives an entry that is put off its old place.
         In exact simulations ``left`` is how many seconds that is ahead, or how much work, done at ``speed``.
         """
-        entry = Entry(action, left, speed, self._steps.count)
-        number = next(self._numbers)
-        heappush(self._heap, (date, rank, number if ticket is None else ticket, number, entry))
+        entry = Happening(action, left, speed, self._steps.count)
+        self.push(date, entry, rank, ticket)
         return entry
 
-    @property
-    def next_date(self) -> int | None:
-        """The date when the next thing happens, in picoseconds; None if nothing ever will."""
-        heap = self._heap
-        while heap and heap[0][4].action is None:
-            heappop(heap)
-        return heap[0][0] if heap else None
-
-    def pop_until(self, date: int) -> tuple[int, Action] | None:
-        """Take off the next thing that happens at ``date`` or before, with its own date; None if there is none."""
-        heap = self._heap
-        while heap:
-            due, _, _, _, entry = heap[0]
-            action = entry.action
-            if action is not None and due > date:
-                return None
-            heappop(heap)
-            if action is not None:
-                entry.action = None
-                return due, action
-        return None
-
-    def work_left(self, entry: Entry) -> float:
+    def work_left(self, entry: Happening) -> float:
         """Return what is left of a work, or of a duration, as SimGrid counts it down step by step."""
         if entry.since == self._steps.count:
             return entry.left
@@ -145,7 +111,7 @@ class EventQueue:
             steps = map(partial(mul, entry.speed), steps)
         return reduce(sub, steps, entry.left)
 
-    def step(self) -> tuple[int, float, list[Entry]] | None:
+    def step(self) -> tuple[int, float, list[Happening]] | None:
         """Take off what happens next: its date, how far that is to SimGrid's last bit, and all that happens with it.
 
         The entries are in order of the tickets. A duration is over if less than a nanosecond of it is left, a work if

@@ -14,9 +14,10 @@ from collections import deque
 from collections.abc import Callable, Iterator
 
 from batkube.batsim.topology import Host
+from batkube.event_queue import Action, Entry
 from batkube.simulator.control import Clock, Time
 from batkube.simulator.dates import SECOND, picoseconds
-from batkube.simulator.event_queue import Action, Entry, EventQueue, Rank
+from batkube.simulator.event_queue import Rank, SimulatedEvents
 from batkube.simulator.message_routes import MessageRoute, MessageRoutes
 from batkube.simulator.tasks import Tasks
 
@@ -77,7 +78,7 @@ class Letter:
 class ExactControl:
     """A Control that plays actors as SimGrid does. ``routes``: the ways of messages to the master."""
 
-    def __init__(self, clock: Clock, queue: EventQueue, tasks: Tasks, routes: MessageRoutes) -> None:
+    def __init__(self, clock: Clock, queue: SimulatedEvents, tasks: Tasks, routes: MessageRoutes) -> None:
         self._clock = clock
         self._queue = queue
         self._tasks = tasks

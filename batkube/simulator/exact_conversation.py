@@ -5,9 +5,10 @@ from functools import partial
 
 from batkube.batsim.messages import Message
 from batkube.batsim.topology import Host
+from batkube.event_queue import Action
 from batkube.simulator.control import Clock
 from batkube.simulator.decisions import Decisions
-from batkube.simulator.event_queue import Action, Rank
+from batkube.simulator.event_queue import Rank
 from batkube.simulator.exact import ExactControl, Letter
 from batkube.simulator.server import Server
 

@@ -8,7 +8,7 @@ from batkube.batsim.platform import Resources
 from batkube.batsim.profiles import ComposedProfile, DelayProfile, Profile, RecvProfile, SendProfile, TraceProfile
 from batkube.simulator.additional_io import merged_work
 from batkube.simulator.control import Clock, Control, Time
-from batkube.simulator.event_queue import EventQueue
+from batkube.simulator.event_queue import SimulatedEvents
 from batkube.simulator.infrastructure import Infrastructure
 from batkube.simulator.job_messages import RecvLeaf, SendLeaf
 from batkube.simulator.job_traces import JobTraces
@@ -39,7 +39,7 @@ class Machinery:
 
     def __init__(
         self,
-        queue: EventQueue,
+        queue: SimulatedEvents,
         infrastructure: Infrastructure,
         clock: Clock,
         tasks: Tasks,

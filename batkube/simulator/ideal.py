@@ -8,10 +8,11 @@ from collections.abc import Iterator
 
 from batkube.batsim.messages import Message
 from batkube.batsim.topology import Host
+from batkube.event_queue import Action, Entry
 from batkube.simulator.control import Clock, Handle, Time
 from batkube.simulator.dates import is_later, picoseconds, seconds
 from batkube.simulator.decisions import Decisions
-from batkube.simulator.event_queue import Action, Entry, EventQueue, Rank
+from batkube.simulator.event_queue import Rank, SimulatedEvents
 from batkube.simulator.server import Server
 from batkube.simulator.tasks import Tasks
 
@@ -33,7 +34,7 @@ class IdealControl:
     ``delay``: the picoseconds that a decision takes here.
     """
 
-    def __init__(self, clock: Clock, queue: EventQueue, tasks: Tasks, *, cost: int, delay: int) -> None:
+    def __init__(self, clock: Clock, queue: SimulatedEvents, tasks: Tasks, *, cost: int, delay: int) -> None:
         self._delay = delay
         self._clock = clock
         self._queue = queue

@@ -5,8 +5,9 @@ from itertools import repeat
 from typing import TYPE_CHECKING, Protocol
 
 from batkube.batsim.profiles import DelayProfile, Profile
+from batkube.event_queue import Entry
 from batkube.simulator.control import Time, Waiting
-from batkube.simulator.event_queue import Entry, Rank
+from batkube.simulator.event_queue import Rank
 from batkube.simulator.tasks import Task
 
 if TYPE_CHECKING:

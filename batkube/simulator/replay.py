@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Protocol
 from batkube.batsim.profiles import Flow, TraceProfile
 from batkube.batsim.topology import Host
 from batkube.batsim.traces import Action
+from batkube.event_queue import Entry
 from batkube.simulator.control import Time, Waiting
-from batkube.simulator.event_queue import Entry, Rank
+from batkube.simulator.event_queue import Rank
 from batkube.simulator.leaves import AT_WALLTIME, KILLED, nothing
 from batkube.simulator.parallel_task import demand
 from batkube.simulator.tasks import Task

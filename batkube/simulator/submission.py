@@ -9,8 +9,9 @@ from batkube.batsim.job_id import job_id
 from batkube.batsim.profiles import Profile
 from batkube.batsim.topology import Host
 from batkube.batsim.workload import Workload, job_parts
+from batkube.event_queue import Action
 from batkube.simulator.control import Control, Time
-from batkube.simulator.event_queue import Action, Rank
+from batkube.simulator.event_queue import Rank
 from batkube.simulator.jobs import SimulatedJob
 
 T = TypeVar("T")

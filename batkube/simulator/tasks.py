@@ -6,7 +6,7 @@ from itertools import count
 from batkube.batsim.topology import Host
 from batkube.simulator.bottleneck import Shared, fair_rates
 from batkube.simulator.dates import SECOND, picoseconds
-from batkube.simulator.event_queue import Entry, EventQueue, Rank
+from batkube.simulator.event_queue import Happening, Rank, SimulatedEvents
 from batkube.simulator.parallel_task import Demand
 
 
@@ -29,7 +29,7 @@ class Task:
         """True if its latency has passed."""
         self.number = 0
         """The task's number in the order in which tasks begin to progress."""
-        self.entry: Entry | None = None
+        self.entry: Happening | None = None
 
     def progress(self, now: int) -> float:
         """Return how much is done, from 0 to 1."""
@@ -39,7 +39,7 @@ class Task:
 class Tasks:
     """All tasks under way, with the date at which each will end in the queue."""
 
-    def __init__(self, queue: EventQueue) -> None:
+    def __init__(self, queue: SimulatedEvents) -> None:
         self._queue = queue
         self.on_change: Callable[[Iterable[Host]], None] | None = None
         """Called with hosts on which something ends, or a task of a single executor starts."""
