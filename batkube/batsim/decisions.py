@@ -14,10 +14,10 @@ from batkube.batsim.events import (
     Date,
     FullJobId,
     IntervalSet,
-    JobState,
     NoData,
     ResourceStateData,
 )
+from batkube.batsim.jobs import StateWord
 
 
 def _position(value: object) -> object:
@@ -138,7 +138,7 @@ class ToJobMsg(BaseEvent):
 
 class ChangeJobStateData(Data):
     job_id: FullJobId
-    job_state: JobState
+    job_state: StateWord
 
 
 class ChangeJobState(BaseEvent):

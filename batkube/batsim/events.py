@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from batkube.batsim.job_id import split_job_id
+from batkube.batsim.jobs import CompletedState
 
 JSON = dict[str, Any]
 Date = Annotated[float, Field(allow_inf_nan=False)]
@@ -23,9 +24,6 @@ FullJobId = Annotated[str, AfterValidator(_full)]
 """``WORKLOAD!NAME``."""
 IntervalSet = str
 """Host numbers such as ``0-1 3``; see batkube.batsim.allocation."""
-
-CompletedState = Literal["COMPLETED_SUCCESSFULLY", "COMPLETED_FAILED", "COMPLETED_WALLTIME_REACHED", "COMPLETED_KILLED"]
-JobState = CompletedState | Literal["NOT_SUBMITTED", "SUBMITTED", "RUNNING", "REJECTED"]
 
 
 class Data(BaseModel):

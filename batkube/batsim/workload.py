@@ -7,11 +7,10 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
-from pydantic import AfterValidator, BeforeValidator, Field, ValidationError, model_validator
-
-from batkube.batsim.input_file import FileObject, explain, parse_json, quote, read_text
+from batkube.batsim.input_file import parse_json, quote, read_text
+from batkube.batsim.jobs import MAX_RESOURCES, JobDescription, job_name, parse_job
 from batkube.batsim.profiles import (
     Profile,
     parse_profile,
@@ -20,25 +19,9 @@ from batkube.batsim.profiles import (
 
 JSON = dict[str, Any]
 
-MAX_DATE = 1e18
-"""The largest date or length in seconds (30 billion years). A larger one is taken for a mistake."""
-MAX_RESOURCES = 10_000_000
-
 
 class WorkloadError(ValueError):
     """A workload that cannot be used. The text, one line, names file, job or profile, and member."""
-
-
-def _name(value: object) -> object:
-    if isinstance(value, int) and not isinstance(value, bool):
-        return str(value)
-    return value
-
-
-def _not_empty(name: str) -> str:
-    if not name:
-        raise ValueError("must not be empty")
-    return name
 
 
 _UNFIT = re.compile(r'[",|}\x00-\x1f]')
@@ -46,43 +29,12 @@ _UNFIT = re.compile(r'[",|}\x00-\x1f]')
 before the id."""
 
 
-def _no_walltime(value: object) -> object:
-    if value is None:
-        raise ValueError("expected a number, -1 for none, or nothing at all, not null")
-    return None if value == -1 and not isinstance(value, bool) else value
-
-
-class Job(FileObject):
-    """A job of a workload. Times are simulated seconds; members that Batsim does not know are in ``extra``."""
-
-    id: Annotated[str, BeforeValidator(_name), AfterValidator(_not_empty)]
-    """The name alone, without the workload; a number in the file becomes its digits."""
-    subtime: Annotated[float, Field(ge=-MAX_DATE, le=MAX_DATE, allow_inf_nan=False)]
-    """The date of submission. Batsim submits a job with a negative date at 0."""
-    res: Annotated[int, Field(ge=0, le=MAX_RESOURCES)]
-    """The number of hosts; a job with 0 can be read and never run."""
-    profile: str
-    walltime: Annotated[
-        Annotated[float, Field(gt=0, le=MAX_DATE, allow_inf_nan=False)] | None, BeforeValidator(_no_walltime)
-    ] = None
-    """The seconds after which the job is stopped; None (-1 in the file, or nothing) for never."""
-    smpi_ranks_to_hosts_mapping: list[int] = Field(default_factory=list)
-    """The number of the job's host that each rank of a trace is on; round robin if it is empty."""
-
-    @model_validator(mode="after")
-    def _ranks_on_hosts(self) -> "Job":
-        for rank, place in enumerate(self.smpi_ranks_to_hosts_mapping):
-            if not 0 <= place < self.res:
-                raise ValueError(f"smpi_ranks_to_hosts_mapping: rank {rank}: expected 0 to {self.res - 1}, not {place}")
-        return self
-
-
 @dataclass(frozen=True)
 class Workload:
     """The jobs and profiles of a file, under the name that Batsim gives it (``w0`` for the first file)."""
 
     name: str
-    jobs: dict[str, Job]
+    jobs: dict[str, JobDescription]
     """The jobs by name, in the order of the file."""
     profiles: dict[str, Profile]
     """The profiles by name, in the order of the file, including those that no job uses."""
@@ -150,10 +102,10 @@ class _Reader:
                 raise ValueError(f"profile {name!r}: {error}") from None
         return profiles
 
-    def _jobs(self, content: object) -> dict[str, Job]:
+    def _jobs(self, content: object) -> dict[str, JobDescription]:
         if not isinstance(content, list):
             raise ValueError(f"jobs: expected an array, not {quote(content)}")
-        jobs: dict[str, Job] = {}
+        jobs: dict[str, JobDescription] = {}
         for index, raw in enumerate(content):
             job = self._job(index, raw)
             if job.id in jobs:
@@ -161,10 +113,10 @@ class _Reader:
             jobs[job.id] = job
         return jobs
 
-    def _job(self, index: int, raw: object) -> Job:
+    def _job(self, index: int, raw: object) -> JobDescription:
         if not isinstance(raw, dict):
             raise ValueError(f"job number {index}: expected an object, not {quote(raw)}")
-        who = f"job {_name(raw['id'])!r}" if "id" in raw else f"job number {index}"
+        who = f"job {job_name(raw['id'])!r}" if "id" in raw else f"job number {index}"
         try:
             job = parse_job(self._with_bare_id(raw))
             if unfit := _UNFIT.search(job.id):
@@ -184,7 +136,7 @@ class _Reader:
         given, prefix = raw.get("id"), f"{self.name}!"
         return {**raw, "id": given.removeprefix(prefix)} if isinstance(given, str) and given.startswith(prefix) else raw
 
-    def _check_profiles(self, jobs: dict[str, Job], profiles: dict[str, Profile]) -> set[str]:
+    def _check_profiles(self, jobs: dict[str, JobDescription], profiles: dict[str, Profile]) -> set[str]:
         used: set[str] = set()
         known: dict[str, list[Profile]] = {}
         for job in jobs.values():
@@ -208,17 +160,7 @@ class _Reader:
                 raise ValueError(f"profile {profile.name!r}: {error}") from None
 
 
-def parse_job(raw: JSON) -> Job:
-    """Return the job that ``raw``, a JSON object with the bare id, describes. Raises ValueError, naming the member."""
-    try:
-        job = Job.model_validate(raw)
-    except ValidationError as error:
-        raise ValueError(explain(error)) from None
-    job._raw = raw
-    return job
-
-
-def job_parts(job: Job, profiles: dict[str, Profile]) -> list[Profile]:
+def job_parts(job: JobDescription, profiles: dict[str, Profile]) -> list[Profile]:
     """Return a job's profile and all it is composed of. Raises ValueError for a missing one or one of no known type."""
     profile = profiles.get(job.profile)
     if profile is None:
@@ -237,7 +179,7 @@ def check_known(profiles: Iterable[Profile]) -> None:
             raise ValueError(f"profile {element.name!r}: {error}") from None
 
 
-def check_size(job: Job, elements: list[Profile]) -> None:
+def check_size(job: JobDescription, elements: list[Profile]) -> None:
     """Raise ValueError if the job asks for another number of hosts than its parallel profiles are made for."""
     for element in elements:
         if element.executors not in (None, job.res):

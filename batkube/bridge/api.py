@@ -4,13 +4,15 @@ Typed; its OpenAPI page is ``/batkube/v1/docs``.
 """
 
 from collections.abc import Callable
+from enum import StrEnum
 from typing import Any, Literal
 
 from fastapi import APIRouter, HTTPException
 from pydantic import BaseModel
 
 from batkube import __version__
-from batkube.bridge.jobs import Job, JobState
+from batkube.batsim.jobs import JobState
+from batkube.bridge.jobs import Job
 from batkube.bridge.simulation import Simulation
 from batkube.kube.server import ApiServer
 from batkube.results.figures import Figures
@@ -36,6 +38,23 @@ class Time(BaseModel):
     """Unix seconds of simulated time 0."""
     rfc3339: str
     """The present, as Kubernetes objects are dated."""
+
+
+class JobPhase(StrEnum):
+    """The states of jobs that are told apart here."""
+
+    WAITING = "waiting"
+    RUNNING = "running"
+    ENDED = "ended"
+    REJECTED = "rejected"
+
+
+_PHASES = {
+    JobState.SUBMITTED: JobPhase.WAITING,
+    JobState.RUNNING: JobPhase.RUNNING,
+    JobState.REJECTED: JobPhase.REJECTED,
+}
+"""The phases of jobs that have not ended."""
 
 
 class JobCounts(BaseModel):
@@ -72,7 +91,7 @@ class JobView(BaseModel):
     """A job, as the bridge knows it. Times are simulated seconds."""
 
     id: str
-    state: JobState
+    state: JobPhase
     resources: int
     profile: str
     walltime: float | None
@@ -112,10 +131,10 @@ def router(server: ApiServer, current: Current) -> APIRouter:
         control = found.control
         rejected = len(control.rejections)
         counts = {
-            JobState.WAITING: control.submitted - control.running - control.over,
-            JobState.RUNNING: control.running,
-            JobState.ENDED: control.over - rejected,
-            JobState.REJECTED: rejected,
+            JobPhase.WAITING: control.submitted - control.running - control.over,
+            JobPhase.RUNNING: control.running,
+            JobPhase.ENDED: control.over - rejected,
+            JobPhase.REJECTED: rejected,
         }
         return State(
             state="over" if found.over else "running",
@@ -142,9 +161,9 @@ def router(server: ApiServer, current: Current) -> APIRouter:
         )
 
     @routes.get("/jobs")
-    async def jobs(state: JobState | None = None, limit: int = 1000, offset: int = 0) -> list[JobView]:
+    async def jobs(state: JobPhase | None = None, limit: int = 1000, offset: int = 0) -> list[JobView]:
         """Return the jobs in order of submission, of one state or all, without those whose pods are kept no longer."""
-        found = [job for job in simulation().control.jobs.values() if state is None or job.state == state]
+        found = [job for job in simulation().control.jobs.values() if state is None or _phase(job) == state]
         return [_job(job) for job in found[offset : offset + limit]]
 
     @routes.get("/jobs/{job_id}")
@@ -175,20 +194,24 @@ def _time(simulation: Simulation) -> Time:
     return Time(now=clock.now, epoch=clock.epoch, rfc3339=clock.rfc3339())
 
 
+def _phase(job: Job) -> JobPhase:
+    return JobPhase.ENDED if job.life.state.completed else _PHASES[job.life.state]
+
+
 def _job(job: Job) -> JobView:
     return JobView(
         id=job.id,
-        state=job.state,
-        resources=job.resources,
-        profile=job.profile,
-        walltime=job.walltime,
+        state=_phase(job),
+        resources=job.description.res,
+        profile=job.description.profile,
+        walltime=job.description.walltime,
         scheduler=job.scheduler,
         pods=job.pods,
         nodes=job.nodes,
-        submission_time=job.subtime,
-        starting_time=job.starting_time,
-        finish_time=job.finish_time,
-        final_state=job.batsim_state,
+        submission_time=job.description.subtime,
+        starting_time=job.life.starting_time,
+        finish_time=job.life.finish_time,
+        final_state=job.life.state.value if job.life.state.completed else "",
         reason=job.reason,
         progress=job.progress,
     )

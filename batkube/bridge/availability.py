@@ -2,9 +2,9 @@
 
 from batkube.batsim import messages
 from batkube.batsim.allocation import parse_intervals
+from batkube.batsim.jobs import JobState
 from batkube.bridge.cluster import Cluster
 from batkube.bridge.job_control import JobControl
-from batkube.bridge.jobs import JobState
 from batkube.bridge.outages import Outages
 from batkube.bridge.power import Power
 from batkube.bridge.time import SimulatedTime
@@ -81,9 +81,9 @@ class Availability:
         for node in lost:
             why = f"node {node} became unavailable"
             for job in self._control.jobs_on(node):
-                if job.state is JobState.RUNNING:
+                if job.life.state is JobState.RUNNING:
                     self._control.kill(job, why)
-                elif job.state is JobState.WAITING:
+                elif job.life.state is JobState.SUBMITTED:
                     self._control.replace_pods(job, why)
 
 

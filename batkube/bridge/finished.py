@@ -12,7 +12,6 @@ from pathlib import Path
 from batkube.batsim.outputs import JobRecord
 from batkube.bridge.cluster import Cluster
 from batkube.bridge.job_control import JobControl
-from batkube.bridge.job_records import job_record
 from batkube.bridge.jobs import Job
 from batkube.results.pods import PodRecord
 from batkube.results.spool import Spool
@@ -59,7 +58,7 @@ class Finished:
     def _put_away(self, job: Job) -> None:
         assert self._jobs is not None
         assert self._pods is not None
-        self._jobs.keep(job.end_number, job_record(job))
+        self._jobs.keep(job.end_number, job.record())
         self._pods.keep(job.number, self._control.forget(job))
         for name, uid in job.uids.items():
             self._kubelet.forget(name, uid)
@@ -69,7 +68,7 @@ class Finished:
         held = {job.end_number: job for job in self._control.ended}
         for number in range(self._control.over):
             if number in held:
-                yield job_record(held[number])
+                yield held[number].record()
             elif self._jobs is not None and (record := self._jobs.get(number)):
                 yield record
 

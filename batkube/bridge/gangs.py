@@ -6,8 +6,9 @@ that hold nothing yet go too, because they would take the places that the oldest
 time, the oldest first, and only while no other job holds a part of what it needs.
 """
 
+from batkube.batsim.jobs import JobState
 from batkube.bridge.job_control import JobControl
-from batkube.bridge.jobs import Job, JobState
+from batkube.bridge.jobs import Job
 from batkube.bridge.time import SimulatedTime
 from batkube.results.events import EventLog
 
@@ -39,7 +40,7 @@ class Gangs:
 
         ``at_last``: nothing else can happen, so that it need not wait, whatever other jobs hold.
         """
-        self._parked = [job for job in self._parked if job.state is JobState.WAITING]
+        self._parked = [job for job in self._parked if job.life.state is JobState.SUBMITTED]
         if not self._parked or (self._control.partly_bound() and not at_last):
             return False
         job = min(self._parked, key=lambda job: job.number)

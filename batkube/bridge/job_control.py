@@ -2,12 +2,13 @@
 
 from typing import Any
 
+from batkube.batsim.jobs import JobState
 from batkube.batsim.messages import LeafProgress, Progress
 from batkube.bridge import pods
 from batkube.bridge.cluster import Cluster
 from batkube.bridge.decisions import Decisions
 from batkube.bridge.errors import InputError, InvariantBroken
-from batkube.bridge.jobs import Job, JobState, PodRequirements
+from batkube.bridge.jobs import Job, PodRequirements
 from batkube.bridge.names import Names
 from batkube.bridge.pod_records import PodRecords, note_requests
 from batkube.bridge.time import SimulatedTime
@@ -18,9 +19,6 @@ from batkube.results.events import EventLog
 from batkube.results.pods import PodRecord
 
 JSON = dict[str, Any]
-SUCCESS = "COMPLETED_SUCCESSFULLY"
-WALLTIME_REACHED = "COMPLETED_WALLTIME_REACHED"
-KILLED = "COMPLETED_KILLED"
 
 
 class JobControl:
@@ -113,17 +111,17 @@ class JobControl:
         if job.served:
             self._unplaced[job.id] = job
         self.decisions.table.submitted(job.id)
-        self._record("job_submitted", job=job.id, resources=job.resources, scheduler=job.scheduler)
+        self._record("job_submitted", job=job.id, resources=job.description.res, scheduler=job.scheduler)
         requests = self._cluster.requests(job.requirements)
         try:
-            why = problem or self._cluster.why_never(job.resources, requests)
+            why = problem or self._cluster.why_never(job.description.res, requests)
         except InputError as error:
             raise InputError(f"job {job.id}: {error}") from None
         if why:
             self.reject(job, why)
             return
         base = self._names.claim(job.id)
-        job.pods = [base] if job.resources == 1 else [f"{base}-{index}" for index in range(job.resources)]
+        job.pods = [base] if job.description.res == 1 else [f"{base}-{index}" for index in range(job.description.res)]
         self.create_pods(job)
 
     def create_pods(self, job: Job) -> None:
@@ -159,8 +157,8 @@ class JobControl:
 
     def bound(self, job: Job, pod: str, node: str) -> None:
         """Note that the pod has a node."""
-        if job.state is not JobState.WAITING:
-            raise InvariantBroken(f"pod {pod} was bound to {node} although job {job.id} is {job.state}")
+        if job.life.state is not JobState.SUBMITTED:
+            raise InvariantBroken(f"pod {pod} was bound to {node} although job {job.id} is {job.life.state}")
         job.nodes[pod] = node
         if len(job.nodes) < len(job.pods):
             self._partly_bound[job.id] = job
@@ -184,7 +182,7 @@ class JobControl:
         job.move(JobState.RUNNING)
         self._waits_no_more(job)
         self._running[job.id] = job
-        job.starting_time = self._time.now
+        job.life.starting_time = self._time.now
         self.decisions.execute(execution)
         self._record("job_started", job=job.id, hosts=job.hosts)
         for name in job.pods:
@@ -197,7 +195,7 @@ class JobControl:
         self.pods[name].phase = "Running"
         self._cluster.kubelet.start(name)
 
-    def complete(self, job_id: str, batsim_state: str, return_code: int, *, finished: float) -> Job:
+    def complete(self, job_id: str, state: JobState, return_code: int, *, finished: float) -> Job:
         """Note that Batsim says that a job has ended; ``finished`` may be earlier than now, by the time of a decision.
 
         Its pods have not ended yet. Raises InvariantBroken if the job did not run.
@@ -205,15 +203,12 @@ class JobControl:
         job = self.jobs.get(job_id)
         if job is None:
             raise InvariantBroken(f"JOB_COMPLETED names {job_id}, which was never submitted")
-        job.move(JobState.ENDED)
-        self.decisions.table.completed(job_id)
+        job.complete(state, return_code, finished)
+        self.decisions.table.completed(job_id, state)
         del self._running[job.id]
-        job.finish_time = finished
-        job.batsim_state = batsim_state
-        job.return_code = return_code
         self._is_over(job)
         earlier = {"finish_time": finished} if finished < self._time.now else {}
-        self._record("job_completed", job=job.id, state=batsim_state, return_code=return_code, **earlier)
+        self._record("job_completed", job=job.id, state=state.value, return_code=return_code, **earlier)
         return job
 
     def killed(self, job_id: str, progress: Progress) -> None:
@@ -228,22 +223,22 @@ class JobControl:
         """End the pod of a completed job at ``date``, and take it off its node. Its process has ended with the job."""
         self._cluster.release(job.uids[name])
         record, kubelet = self.pods[name], self._cluster.kubelet
-        exited = date if job.finish_time is None else job.finish_time
+        exited = date if job.life.finish_time is None else job.life.finish_time
         record.finish_time = date
-        record.phase = "Succeeded" if job.batsim_state == SUCCESS else "Failed"
-        match job.batsim_state:
-            case "COMPLETED_SUCCESSFULLY":
+        record.phase = "Succeeded" if job.life.state is JobState.COMPLETED_SUCCESSFULLY else "Failed"
+        match job.life.state:
+            case JobState.COMPLETED_SUCCESSFULLY:
                 kubelet.succeed(name, date, exited)
-            case "COMPLETED_WALLTIME_REACHED":
+            case JobState.COMPLETED_WALLTIME_REACHED:
                 record.reason = "DeadlineExceeded"
                 kubelet.exceed_deadline(name, date, exited)
-            case "COMPLETED_KILLED":
+            case JobState.COMPLETED_KILLED:
                 record.reason = "Killed"
                 self.records.lost(record, exited)
                 kubelet.kill(name, date, job.reason or "the job was killed", exited)
             case _:
                 record.reason = "Error"
-                kubelet.fail(name, date, job.return_code, exited)
+                kubelet.fail(name, date, job.life.return_code, exited)
         job.pods_ended += 1
         if job.pods_ended == len(job.pods):
             self.settled.append(job)
@@ -299,7 +294,7 @@ class JobControl:
 
     def kill(self, job: Job, why: str) -> None:
         """Ask Batsim, once, to kill a job that runs."""
-        if job.state is not JobState.RUNNING or job.kill_asked:
+        if job.life.state is not JobState.RUNNING or job.kill_asked:
             return
         job.kill_asked = True
         job.reason = why

@@ -1,12 +1,14 @@
 """A Batsim job during the simulation, and its file's requirements for its pods."""
 
 from dataclasses import dataclass, field
-from enum import StrEnum
 from typing import Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
-from batkube.batsim.errors import ProtocolError
+from batkube.batsim.allocation import format_intervals
+from batkube.batsim.job_id import split_job_id
+from batkube.batsim.jobs import JobDescription, JobLife, JobState
+from batkube.batsim.outputs import JobRecord
 from batkube.bridge.errors import InputError, InvariantBroken
 from batkube.kube.apimachinery.quantity import Quantity, QuantityError
 from batkube.results.pods import PodRecord
@@ -25,30 +27,6 @@ def _quantity(value: object) -> str:
     if quantity < Quantity.parse("0"):
         raise ValueError("must not be negative")
     return str(quantity)
-
-
-class SubmittedJob(BaseModel):
-    """The fields of a job in Batsim's message that submits it, as far as batkube needs them.
-
-    Times are simulated seconds.
-    """
-
-    model_config = ConfigDict(extra="ignore")
-
-    subtime: float
-    res: int
-    profile: str
-    walltime: float | None = None
-
-    @classmethod
-    def read(cls, job_id: str, job: dict[str, Any]) -> "SubmittedJob":
-        """Read the ``job`` of a JOB_SUBMITTED. Raises ProtocolError, naming job and member."""
-        try:
-            return cls.model_validate(job)
-        except ValidationError as error:
-            first = error.errors()[0]
-            where = ".".join(str(part) for part in first["loc"])
-            raise ProtocolError(f"JOB_SUBMITTED of {job_id}: job.{where}: {first['msg']}: {job}") from None
 
 
 RequestQuantity = Annotated[str, BeforeValidator(_quantity)]
@@ -152,36 +130,15 @@ def _sources(where: str, job: dict[str, Any], profile: dict[str, Any]) -> list[d
     return [outside[0], owned[1], outside[1], owned[0]]
 
 
-class JobState(StrEnum):
-    """The state of a job. It only moves forward."""
-
-    WAITING = "waiting"
-    RUNNING = "running"
-    ENDED = "ended"
-    REJECTED = "rejected"
-
-
-_NEXT = {
-    JobState.WAITING: {JobState.RUNNING, JobState.REJECTED},
-    JobState.RUNNING: {JobState.ENDED},
-    JobState.ENDED: set[JobState](),
-    JobState.REJECTED: set[JobState](),
-}
-
-
 @dataclass(slots=True)
 class Job:
-    """A submitted job. Times are simulated seconds."""
+    """A submitted job."""
 
     id: str
     """``WORKLOAD!NAME``."""
+    description: JobDescription
     number: int
     """The job's number in order of submission, in which decisions on jobs are sent."""
-    subtime: float
-    """The submission time by the workload file."""
-    resources: int
-    profile: str
-    walltime: float | None
     requirements: PodRequirements
     scheduler: str
     served: bool = True
@@ -198,12 +155,7 @@ class Job:
     """The node of each pod that is bound."""
     hosts: list[int] = field(default_factory=list)
     """The host number of each pod, in order, once the job runs."""
-    state: JobState = JobState.WAITING
-    batsim_state: str = ""
-    """Batsim's word for the way it ended (``COMPLETED_SUCCESSFULLY`` ...)."""
-    return_code: int = 0
-    starting_time: float | None = None
-    finish_time: float | None = None
+    life: JobLife = field(default_factory=lambda: JobLife(JobState.SUBMITTED))
     reason: str | None = None
     kill_asked: bool = False
     end_number: int = -1
@@ -214,16 +166,24 @@ class Job:
 
     def move(self, state: JobState) -> None:
         """Go on to ``state``. Raises InvariantBroken if that is not a step forward."""
-        if state not in _NEXT[self.state]:
-            raise InvariantBroken(f"job {self.id} was {self.state} and cannot become {state}")
-        self.state = state
+        try:
+            self.life.move(state)
+        except ValueError as error:
+            raise InvariantBroken(f"job {self.id} {error}") from None
 
-    @property
-    def workload(self) -> str:
-        """The part of the id before the ``!``."""
-        return self.id.partition("!")[0]
+    def complete(self, state: JobState, return_code: int, date: float) -> None:
+        """End at ``date``. Raises InvariantBroken if the job does not run."""
+        try:
+            self.life.complete(state, return_code, date)
+        except ValueError as error:
+            raise InvariantBroken(f"job {self.id} {error}") from None
 
     @property
     def name(self) -> str:
-        """The part of the id after the ``!``."""
-        return self.id.partition("!")[2]
+        """The name without the workload."""
+        return split_job_id(self.id)[1]
+
+    def record(self) -> JobRecord:
+        """Return the row of jobs.csv for a job that is over."""
+        hosts = format_intervals(sorted(set(self.hosts))) if self.life.state.completed else ""
+        return JobRecord.of(self.id, self.description, self.life, hosts=hosts)

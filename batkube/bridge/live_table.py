@@ -5,18 +5,18 @@ fault of the bridge; it ends the run with the reason, before Batsim sees it.
 """
 
 from collections import Counter
-from enum import Enum
 
 from batkube.batsim import messages as m
 from batkube.batsim.allocation import parse_intervals
+from batkube.batsim.jobs import COMPLETED, JobState
 from batkube.bridge.errors import InvariantBroken
 
-
-class _Stage(Enum):
-    SUBMITTED = "was submitted and not started"
-    RUNNING = "was started"
-    REJECTED = "was rejected"
-    GONE = "has completed, and Batsim has told so"
+_HOW = {
+    JobState.SUBMITTED: "was submitted and not started",
+    JobState.RUNNING: "was started",
+    JobState.REJECTED: "was rejected",
+    **dict.fromkeys(COMPLETED, "has completed, and Batsim has told so"),
+}
 
 
 class LiveTable:
@@ -25,7 +25,7 @@ class LiveTable:
     def __init__(self) -> None:
         self.exclusive = True
         """True if a host takes one job at a time (Batsim without ``--enable-compute-sharing``)."""
-        self._stages: dict[str, _Stage] = {}
+        self._states: dict[str, JobState] = {}
         self._hosts_of: dict[str, tuple[int, ...]] = {}
         self._users: Counter[int] = Counter()
         self._closed: dict[int, str] = {}
@@ -39,17 +39,17 @@ class LiveTable:
 
     def submitted(self, job_id: str) -> None:
         """Note JOB_SUBMITTED."""
-        self._stages[job_id] = _Stage.SUBMITTED
+        self._states[job_id] = JobState.SUBMITTED
 
-    def completed(self, job_id: str) -> None:
+    def completed(self, job_id: str, state: JobState) -> None:
         """Note JOB_COMPLETED: Batsim forgets the job with this message."""
-        if self._stages.get(job_id) is _Stage.RUNNING:
+        if self._states.get(job_id) is JobState.RUNNING:
             self._users.subtract(self._hosts_of.pop(job_id))
-        self._stages[job_id] = _Stage.GONE
+        self._states[job_id] = state
 
     def forget(self, job_id: str) -> None:
         """Forget a job that is over, of which nothing more will be said."""
-        self._stages.pop(job_id, None)
+        self._states.pop(job_id, None)
 
     def close_host(self, number: int, why: str) -> None:
         """Let the host take no job from now on: it is ``unavailable``, ``asleep`` ..."""
@@ -67,28 +67,28 @@ class LiveTable:
             case m.ExecuteJob():
                 self._execute(decision.data)
             case m.RejectJob():
-                self._expect("REJECT_JOB", decision.data.job_id, _Stage.SUBMITTED)
-                self._stages[decision.data.job_id] = _Stage.REJECTED
+                self._expect("REJECT_JOB", decision.data.job_id, JobState.SUBMITTED)
+                self._states[decision.data.job_id] = JobState.REJECTED
             case m.KillJob():
                 for job_id in decision.data.job_ids:
-                    self._expect("KILL_JOB", job_id, _Stage.RUNNING)
+                    self._expect("KILL_JOB", job_id, JobState.RUNNING)
 
     def _execute(self, data: m.ExecuteJobData) -> None:
-        self._expect("EXECUTE_JOB", data.job_id, _Stage.SUBMITTED)
+        self._expect("EXECUTE_JOB", data.job_id, JobState.SUBMITTED)
         hosts = parse_intervals(data.alloc)
         for host in hosts:
             if why := self._closed.get(host):
                 raise _would_abort("EXECUTE_JOB", data.job_id, f"host {host} is {why}")
             if self.exclusive and self._users[host]:
                 raise _would_abort("EXECUTE_JOB", data.job_id, f"host {host} is in use, and hosts are not shared")
-        self._stages[data.job_id] = _Stage.RUNNING
+        self._states[data.job_id] = JobState.RUNNING
         self._hosts_of[data.job_id] = hosts
         self._users.update(hosts)
 
-    def _expect(self, what: str, job_id: str, stage: _Stage) -> None:
-        found = self._stages.get(job_id)
-        if found is not stage:
-            raise _would_abort(what, job_id, f"the job {found.value if found else 'was never submitted'}")
+    def _expect(self, what: str, job_id: str, state: JobState) -> None:
+        found = self._states.get(job_id)
+        if found is not state:
+            raise _would_abort(what, job_id, f"the job {_HOW[found] if found else 'was never submitted'}")
 
 
 def _would_abort(what: str, job_id: str, why: str) -> InvariantBroken:

@@ -37,7 +37,7 @@ def pods_of(job: Job, resource: ResourceType, *, requests: dict[str, str], prior
 
     Raises InputError if the job's own ``pod`` fragment cannot be merged.
     """
-    annotations = {JOB_ANNOTATION: job.id, PROFILE_ANNOTATION: job.profile}
+    annotations = {JOB_ANNOTATION: job.id, PROFILE_ANNOTATION: job.description.profile}
     if len(job.pods) > 1:
         annotations[GANG_SIZE] = str(len(job.pods))
     resources: JSON = {"requests": requests}
@@ -48,10 +48,10 @@ def pods_of(job: Job, resource: ResourceType, *, requests: dict[str, str], prior
         "restartPolicy": "Never",
         "containers": [{"name": CONTAINER, "image": "batkube.io/job", "resources": resources}],
     }
-    if job.walltime is not None:
-        annotations[WALLTIME_ANNOTATION] = f"{job.walltime:g}"
-        if job.walltime >= 1:
-            spec["activeDeadlineSeconds"] = min(int(job.walltime), 2**31 - 1)
+    if job.description.walltime is not None:
+        annotations[WALLTIME_ANNOTATION] = f"{job.description.walltime:g}"
+        if job.description.walltime >= 1:
+            spec["activeDeadlineSeconds"] = min(int(job.description.walltime), 2**31 - 1)
     if job.requirements.node_selector:
         spec["nodeSelector"] = job.requirements.node_selector
     if priority_class:

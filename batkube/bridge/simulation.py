@@ -8,6 +8,7 @@ from typing import Any
 from batkube.batsim import messages
 from batkube.batsim.allocation import parse_intervals
 from batkube.batsim.external_events import ExternalEvent
+from batkube.batsim.jobs import JobState, submitted_job
 from batkube.batsim.platform import Platform
 from batkube.bridge.availability import AVAILABLE, UNAVAILABLE, Availability
 from batkube.bridge.cluster import Cluster
@@ -24,9 +25,7 @@ from batkube.bridge.jobs import (
     NO_REQUIREMENTS,
     PUBLISHED_DEFAULT_SCHEDULER,
     Job,
-    JobState,
     PodRequirements,
-    SubmittedJob,
 )
 from batkube.bridge.outages import Outages
 from batkube.bridge.pod_watch import Deletion, PodWatch
@@ -256,7 +255,7 @@ class Simulation:
             self.reactions.decided()
 
     def _submit(self, data: messages.JobSubmittedData) -> None:
-        submitted = SubmittedJob.read(data.job_id, data.job)
+        submitted = submitted_job(data.job_id, data.job)
         in_file, profile = self._files.job(data.job_id, data.job, data.profile)
         requirements, storage_mapping, problem = NO_REQUIREMENTS, None, None
         try:
@@ -268,18 +267,15 @@ class Simulation:
         scheduler = self._scheduler_of(requirements)
         job = Job(
             id=data.job_id,
+            description=submitted,
             number=self.control.submitted,
-            subtime=submitted.subtime,
-            resources=submitted.res,
-            profile=submitted.profile,
-            walltime=submitted.walltime if (submitted.walltime or 0) > 0 else None,
             requirements=requirements,
             scheduler=scheduler,
             served=self._served is None or scheduler in self._served,
             storage_mapping=storage_mapping,
         )
         self.control.submit(job, problem=problem)
-        if not job.served and job.state is JobState.WAITING:
+        if not job.served and job.life.state is JobState.SUBMITTED:
             if job.scheduler not in self.unserved:
                 self.warn(f"no scheduler named {job.scheduler} is running: pods that ask for it will wait")
             self.unserved.setdefault(job.scheduler, []).append(job.id)
@@ -316,7 +312,7 @@ class Simulation:
             freed = self._pod_deleted(name, done.deleted[name]) or freed
         for name in sorted(done.bound, key=self._order):
             job = self._job(name)
-            if name in job.uids and job.state is JobState.WAITING:
+            if name in job.uids and job.life.state is JobState.SUBMITTED:
                 self.control.bound(job, name, done.bound[name])
                 self.stages.bound(job, name)
         self.stages.advance()
@@ -333,7 +329,7 @@ class Simulation:
 
     def _is_decision(self, name: str, deletion: Deletion) -> bool:
         job = self._job(name)
-        return job.uids.get(name) == deletion.uid and job.state in (JobState.WAITING, JobState.RUNNING)
+        return job.uids.get(name) == deletion.uid and job.life.state in (JobState.SUBMITTED, JobState.RUNNING)
 
     async def wait_for_change(self) -> None:
         """Return as soon as a client binds or deletes one of the pods."""
@@ -345,10 +341,10 @@ class Simulation:
         if job.uids.get(name) != deletion.uid:
             return False
         why = f"pod {name} was deleted"
-        if job.state is JobState.RUNNING:
+        if job.life.state is JobState.RUNNING:
             # SIGTERM ends a process at once, unless the job has said that it makes use of its time of grace.
             self.stages.terminate(job, deletion.grace if job.requirements.uses_grace else 0, why)
-        elif job.state is JobState.WAITING:
+        elif job.life.state is JobState.SUBMITTED:
             self.control.reject(job, f"{why} before the job started")
             return True
         return False

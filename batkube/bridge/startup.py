@@ -9,11 +9,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 
+from batkube.batsim.jobs import JobState
 from batkube.bridge.cluster import Cluster
 from batkube.bridge.decisions import SOONEST
 from batkube.bridge.errors import InputError
 from batkube.bridge.job_control import JobControl
-from batkube.bridge.jobs import Job, JobState
+from batkube.bridge.jobs import Job
 from batkube.bridge.kubelet_events import Told
 from batkube.bridge.outages import Outages
 from batkube.bridge.power import Power
@@ -159,7 +160,7 @@ class PodStages:
         nodes = dict(job.nodes)
 
         def holds() -> bool:
-            return job.state is JobState.WAITING and job.nodes == nodes
+            return job.life.state is JobState.SUBMITTED and job.nodes == nodes
 
         def try_again() -> None:
             if holds():
@@ -184,13 +185,13 @@ class PodStages:
             return
 
         def holds() -> bool:
-            return job.state is JobState.RUNNING and not job.kill_asked
+            return job.life.state is JobState.RUNNING and not job.kill_asked
 
         self._turns.add(self._time.now + grace, partial(self._control.kill, job, why), holds)
 
     def completed(self, job: Job) -> None:
         """Note that the processes of the job's pods have ended, at the job's ``finish_time``."""
-        exited = self._time.now if job.finish_time is None else job.finish_time
+        exited = self._time.now if job.life.finish_time is None else job.life.finish_time
         if self._startup is None:
             for pod in job.pods:
                 self._control.end_pod(job, pod, exited)

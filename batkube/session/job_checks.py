@@ -11,10 +11,11 @@ from pathlib import Path
 
 from batkube.batsim.extra_data import FIELD as EXTRA_DATA
 from batkube.batsim.extra_data import with_extra_data
+from batkube.batsim.jobs import JobDescription
 from batkube.batsim.options import read_roles
 from batkube.batsim.platform import DEFAULT_MASTER, Host, Platform
 from batkube.batsim.profiles import Profile
-from batkube.batsim.workload import Job, Workload
+from batkube.batsim.workload import Workload
 from batkube.bridge import jobs, pods
 from batkube.bridge.cluster import DEFAULT_CPU
 from batkube.bridge.errors import InputError
@@ -50,7 +51,7 @@ class PodCheck:
         self._asked: set[str] = set()
         self._server: ApiServer | None = None
 
-    def check(self, where: str, job: Job, wanted: PodRequirements) -> list[str]:
+    def check(self, where: str, job: JobDescription, wanted: PodRequirements) -> list[str]:
         """Return what to warn of. Raises InputError, which says ``where`` and names the field."""
         if wanted.plain or (key := wanted.model_dump_json()) in self._asked:
             return []
@@ -61,7 +62,8 @@ class PodCheck:
         requests = {"cpu": wanted.cpu or DEFAULT_CPU}
         requests |= {"memory": wanted.memory} if wanted.memory else {}
         requests |= {pods.GPU: wanted.gpu} if wanted.gpu else {}
-        shape = jobs.Job(f"w0!{job.id}", 0, 0.0, 1, job.profile, None, wanted, "default-scheduler", pods=["pod"])
+        asked = job.model_copy(update={"walltime": None})
+        shape = jobs.Job(f"w0!{job.id}", asked, 0, wanted, "default-scheduler", pods=["pod"])
         try:
             if isinstance(wanted.priority, int):
                 given = {"metadata": {"name": "batkube"}, "value": wanted.priority}
@@ -102,7 +104,7 @@ class Slips:
 def job_slips(path: Path, workload: Workload) -> list[str]:
     """Return the fields of jobs and profiles that look like slips of known ones."""
     slips = Slips()
-    of_jobs = {*Job.model_fields, *OWN_FIELDS, OWN_FIELD, EXTRA_DATA}
+    of_jobs = {*JobDescription.model_fields, *OWN_FIELDS, OWN_FIELD, EXTRA_DATA}
     for job in workload.jobs.values():
         if job.extra:
             _note(slips, f"{path}: job {job.id}", job.extra, of_jobs)

@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, Any
 from batkube.batsim import messages as m
 from batkube.batsim.allocation import parse_intervals
 from batkube.batsim.errors import ProtocolError
+from batkube.batsim.jobs import COMPLETED, JobState
 from batkube.batsim.platform import PlatformError
 from batkube.simulator.control import Handle
 from batkube.simulator.errors import InvalidDecision
-from batkube.simulator.jobs import JobState, SimulatedJob
+from batkube.simulator.jobs import SimulatedJob
 from batkube.simulator.placement import Alloc, check_size, read_alloc
 from batkube.simulator.registration import Registration
 
@@ -74,14 +75,14 @@ class Decisions:
         if job is None:
             raise ValueError(f"there is no job {job_id}")
         if job.announced:
-            how = "was rejected" if job.state is JobState.REJECTED else "has completed"
+            how = "was rejected" if job.life.state is JobState.REJECTED else "has completed"
             raise ValueError(f"job {job_id} {how}, and its completion was told")
         return job
 
     def _waiting_job(self, job_id: str) -> SimulatedJob:
         job = self._job(job_id)
-        if job.state is not JobState.SUBMITTED:
-            raise ValueError(f"job {job_id} {_STATES[job.state]}")
+        if job.life.state is not JobState.SUBMITTED:
+            raise ValueError(f"job {job_id} {_STATES[job.life.state]}")
         return job
 
     def _execute(self, data: m.ExecuteJobData) -> Handle:
@@ -95,8 +96,8 @@ class Decisions:
 
     def _start(self, job: SimulatedJob, alloc: Alloc) -> None:
         engine = self._engine
-        if job.state is not JobState.SUBMITTED:
-            raise ValueError(f"job {job.id} {_STATES[job.state]}")
+        if job.life.state is not JobState.SUBMITTED:
+            raise ValueError(f"job {job.id} {_STATES[job.life.state]}")
         try:
             engine.hosts.check_free(alloc.hosts)
             check_size(job, alloc)
@@ -117,8 +118,8 @@ class Decisions:
     def _kill_all(self, job_ids: list[str]) -> None:
         jobs = [self._job(job_id) for job_id in dict.fromkeys(job_ids)]
         for job in jobs:
-            if job.state not in (JobState.RUNNING, JobState.COMPLETED):
-                raise ValueError(f"job {job.id} {_STATES[job.state]}")
+            if job.life.state is not JobState.RUNNING and not job.life.state.completed:
+                raise ValueError(f"job {job.id} {_STATES[job.life.state]}")
         self._engine.kill(jobs)
 
     def _set_job_metadata(self, data: m.SetJobMetadataData) -> Handle:
@@ -137,15 +138,15 @@ class Decisions:
 
         Any other decision on that job makes it abort.
         """
-        if data.job_state in ("COMPLETED_FAILED", "SUBMITTED"):
+        if data.job_state in (JobState.COMPLETED_FAILED, JobState.SUBMITTED):
             raise ValueError(f"is no decision: Batsim does not take {data.job_state} (job {data.job_id})")
         return lambda: self._change_state(data)
 
     def _change_state(self, data: m.ChangeJobStateData) -> None:
         job = self._job(data.job_id)
-        if job.state is not JobState.SUBMITTED or data.job_state != "RUNNING":
+        if job.life.state is not JobState.SUBMITTED or data.job_state is not JobState.RUNNING:
             raise ValueError(f"is no decision: Batsim 4 aborts on it (job {data.job_id} to {data.job_state})")
-        job.state = JobState.RUNNING
+        job.life.move(JobState.RUNNING)
 
     # Energy
 
@@ -207,7 +208,7 @@ _STATES = {
     JobState.NOT_SUBMITTED: "has not been submitted yet",
     JobState.SUBMITTED: "has not been started",
     JobState.RUNNING: "was started already",
-    JobState.COMPLETED: "was started already",
+    **dict.fromkeys(COMPLETED, "was started already"),
     JobState.REJECTED: "was rejected",
 }
 

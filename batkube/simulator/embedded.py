@@ -11,7 +11,6 @@ from batkube.batsim.workload import Workload
 from batkube.simulator.books import Books
 from batkube.simulator.engine import Engine
 from batkube.simulator.errors import Deadlock, InvalidDecision, SimulationAborted
-from batkube.simulator.records import job_records
 from batkube.simulator.simulator_options import SimulatorOptions
 
 SHOWN = 5
@@ -118,7 +117,7 @@ class EmbeddedSimulator:
     @property
     def records(self) -> list[JobRecord]:
         """The jobs that have ended so far, in order of completion and rejection."""
-        return job_records(self._engine.server.ended)
+        return [job.record() for job in self._engine.server.ended]
 
     @property
     def books(self) -> Books:

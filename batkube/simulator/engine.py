@@ -5,7 +5,8 @@ from functools import partial
 
 from batkube.batsim.allocation import format_intervals
 from batkube.batsim.external_events import check_external_events
-from batkube.batsim.messages import CompletedState, Message, Progress
+from batkube.batsim.jobs import JobState
+from batkube.batsim.messages import Message, Progress
 from batkube.batsim.platform import Platform
 from batkube.batsim.routing import Router
 from batkube.batsim.workflow import Workflow
@@ -23,7 +24,7 @@ from batkube.simulator.hosts import Hosts
 from batkube.simulator.ideal import IdealControl, IdealConversation
 from batkube.simulator.infrastructure import Infrastructure
 from batkube.simulator.job_traces import JobTraces
-from batkube.simulator.jobs import JobState, SimulatedJob
+from batkube.simulator.jobs import SimulatedJob
 from batkube.simulator.known_profiles import KnownProfiles
 from batkube.simulator.leaves import KILLED_IN_TASK, nothing
 from batkube.simulator.message_routes import MessageRoutes
@@ -108,7 +109,7 @@ class Engine:
 
     def waiting_jobs(self) -> list[SimulatedJob]:
         """Return the submitted jobs that were neither started nor rejected."""
-        return [job for job in self.jobs.values() if job.state is JobState.SUBMITTED]
+        return [job for job in self.jobs.values() if job.life.state is JobState.SUBMITTED]
 
     # Submitters
 
@@ -138,7 +139,7 @@ class Engine:
         for job in jobs:
             self.machinery.traces.check(job)
         self.jobs.update((job.id, job) for job in jobs)
-        dated = ((job.job.subtime, job) for job in jobs)
+        dated = ((job.description.subtime, job) for job in jobs)
         deliver = partial(server.submitted, place=place)
         submitter = Submitter(dated, Rank.SUBMISSION, deliver, server.no_more_jobs, before=self.books.submitted)
         submitter.launch(self.control, self.resources.master)
@@ -170,14 +171,14 @@ class Engine:
             profiles=self.profiles.of(job.workload),
         )
         execution.prepare()
-        job.state = JobState.RUNNING
+        job.life.move(JobState.RUNNING)
         job.hosts = hosts
         job.allocation = format_intervals(hosts)
         self.control.spawn(lambda: self._begin(job, execution))
         return execution
 
     def _begin(self, job: SimulatedJob, execution: Execution) -> None:
-        job.start = self.seconds
+        job.life.starting_time = self.seconds
         job.place = self._starts
         self._starts += 1
         job.execution = execution
@@ -195,13 +196,13 @@ class Engine:
         assert execution is not None
         if code == KILLED_IN_TASK:
             # The killer tells the server.
-            self._leave(job, "COMPLETED_KILLED", code, execution.close)
+            self._leave(job, JobState.COMPLETED_KILLED, code, execution.close)
             return
-        state: CompletedState = "COMPLETED_SUCCESSFULLY"
+        state = JobState.COMPLETED_SUCCESSFULLY
         if code == WALLTIME_REACHED:
-            state = "COMPLETED_WALLTIME_REACHED"
+            state = JobState.COMPLETED_WALLTIME_REACHED
         elif code:
-            state = "COMPLETED_FAILED"
+            state = JobState.COMPLETED_FAILED
 
         def tell() -> None:
             self.control.send(
@@ -213,12 +214,9 @@ class Engine:
 
         self._leave(job, state, code, tell)
 
-    def _leave(self, job: SimulatedJob, state: CompletedState, code: int, then: Action) -> None:
+    def _leave(self, job: SimulatedJob, state: JobState, code: int, then: Action) -> None:
         job.execution = None
-        job.state = JobState.COMPLETED
-        job.final_state = state
-        job.return_code = code
-        job.finish = self.seconds
+        job.life.complete(state, code, self.seconds)
         self.hosts.release(job.id, job.hosts)
         self.books.read(job.hosts, lambda: self._left(job, then))
 
@@ -239,7 +237,7 @@ class Engine:
     def _kill(self, jobs: Sequence[SimulatedJob], progress: dict[str, Progress], done: int = 0) -> None:
         """Stop the jobs after the first ``done``, one after the other (``killer_process``)."""
         for index, job in enumerate(jobs[done:], done):
-            if job.state is JobState.RUNNING:
+            if job.life.state is JobState.RUNNING:
                 if job.execution is None:
                     raise ValueError(f"job {job.id} is killed, and was only said to run (CHANGE_JOB_STATE)")
                 # SimGrid is asked how far a task is.
@@ -270,7 +268,7 @@ class Engine:
 
         def go_on() -> None:
             if code:
-                self._leave(job, "COMPLETED_KILLED", code[0], then)
+                self._leave(job, JobState.COMPLETED_KILLED, code[0], then)
             else:
                 then()
 

@@ -193,7 +193,7 @@ class Execution:
 
     def start(self) -> None:
         """Begin now. To be called after ``prepare``."""
-        walltime = self.job.job.walltime
+        walltime = self.job.description.walltime
         if walltime is not None:
             self.remaining = self.machinery.control.time(walltime)
         io = self.placement.io

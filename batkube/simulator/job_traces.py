@@ -31,9 +31,9 @@ class JobTraces:
         for profile in [each for each in job.elements.values() if isinstance(each, TraceProfile)]:
             try:
                 ranks = len(self.of(job.workload, profile).ranks)
-                mapping = job.job.smpi_ranks_to_hosts_mapping
+                mapping = job.description.smpi_ranks_to_hosts_mapping
                 if mapping and len(mapping) != ranks:
                     raise ValueError(f"has {ranks} ranks, and smpi_ranks_to_hosts_mapping has {len(mapping)}")
             except ValueError as error:
                 file = self._files[job.workload]
-                raise WorkloadError(f"{file}: job {job.job.id!r}: profile {profile.name!r}: {error}") from None
+                raise WorkloadError(f"{file}: job {job.description.id!r}: profile {profile.name!r}: {error}") from None

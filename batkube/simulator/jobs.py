@@ -3,50 +3,34 @@
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from enum import Enum, auto
 from typing import TYPE_CHECKING, Any
 
-from batkube.batsim.messages import CompletedState
+from batkube.batsim.jobs import JobDescription, JobLife
+from batkube.batsim.outputs import JobRecord
 from batkube.batsim.profiles import Profile
-from batkube.batsim.workload import Job
 
 if TYPE_CHECKING:
     from batkube.simulator.execution import Execution
 
 
-class JobState(Enum):
-    """The state of a job. It only moves forward."""
-
-    NOT_SUBMITTED = auto()
-    SUBMITTED = auto()
-    RUNNING = auto()
-    COMPLETED = auto()
-    REJECTED = auto()
-
-
 @dataclass(slots=True, eq=False)
 class SimulatedJob:
-    """A job from its submission to its end. Dates are picoseconds."""
+    """A job from its submission to its end."""
 
     id: str
     """``WORKLOAD!NAME``."""
     workload: str
-    job: Job
+    description: JobDescription
     elements: dict[str, Profile]
     """Its profile and all it is composed of, by name."""
     wire: dict[str, Any]
     """The job as JOB_SUBMITTED shows it."""
-    state: JobState = JobState.NOT_SUBMITTED
+    life: JobLife = field(default_factory=JobLife)
     hosts: tuple[int, ...] = ()
     allocation: str = ""
     """The interval set of its hosts."""
-    start: float = 0.0
-    finish: float = 0.0
     place: int = 0
     """The job's number in order of the starts, in which completions at one date are told."""
-    final_state: CompletedState | None = None
-    return_code: int = -1
-    """Batsim's return code, also for a job that is killed before it has one."""
     execution: "Execution | None" = None
     inbox: "deque[str] | None" = None
     """The unread messages of the decision process to it (TO_JOB_MSG); None if there never was one."""
@@ -62,10 +46,21 @@ class SimulatedJob:
     profile: Profile = field(init=False)
 
     def __post_init__(self) -> None:
-        self.profile = self.elements[self.job.profile]
+        self.profile = self.elements[self.description.profile]
 
     def receive(self, text: str) -> None:
         """Take a message of TO_JOB_MSG."""
         if self.inbox is None:
             self.inbox = deque()
         self.inbox.append(text)
+
+    def record(self) -> JobRecord:
+        """Return the row of jobs.csv for a job that is over."""
+        return JobRecord.of(
+            self.id,
+            self.description,
+            self.life,
+            hosts=self.allocation,
+            consumed_energy=self.consumed_energy,
+            metadata=self.metadata,
+        )

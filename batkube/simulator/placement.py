@@ -79,8 +79,8 @@ def read_alloc(job: SimulatedJob, data: ExecuteJobData, known: Hosts, profiles: 
 
 
 def _mapping(job: SimulatedJob, given: dict[str, int], hosts: int) -> list[int]:
-    if len(given) != job.job.res and not _any_size(job):
-        raise ValueError(f"mapping: expected {job.job.res} executors, not {len(given)}")
+    if len(given) != job.description.res and not _any_size(job):
+        raise ValueError(f"mapping: expected {job.description.res} executors, not {len(given)}")
     executors = []
     for executor in range(len(given) or 1):
         position = given.get(str(executor))
@@ -94,8 +94,8 @@ def _mapping(job: SimulatedJob, given: dict[str, int], hosts: int) -> list[int]:
 
 def check_size(job: SimulatedJob, alloc: Alloc) -> None:
     """Refuse a number of hosts other than the job asks for, when the server handles the decision."""
-    if alloc.mapping is None and len(alloc.hosts) != job.job.res and not _any_size(job):
-        raise ValueError(f"alloc: expected {job.job.res} hosts or a mapping, not {len(alloc.hosts)}")
+    if alloc.mapping is None and len(alloc.hosts) != job.description.res and not _any_size(job):
+        raise ValueError(f"alloc: expected {job.description.res} hosts or a mapping, not {len(alloc.hosts)}")
 
 
 def _any_size(job: SimulatedJob) -> bool:

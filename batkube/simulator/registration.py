@@ -3,10 +3,11 @@
 from typing import TYPE_CHECKING, Any
 
 from batkube.batsim.job_id import split_job_id
+from batkube.batsim.jobs import JobState, parse_job
 from batkube.batsim.profiles import parse_profile
-from batkube.batsim.workload import check_size, job_parts, parse_job
+from batkube.batsim.workload import check_size, job_parts
 from batkube.simulator.control import Handle
-from batkube.simulator.jobs import JobState, SimulatedJob
+from batkube.simulator.jobs import SimulatedJob
 
 if TYPE_CHECKING:
     from batkube.simulator.engine import Engine
@@ -69,7 +70,7 @@ class Registration:
             raise ValueError(f"job {job_id}: {error}") from None
         by_name = {profile.name: profile for profile in elements}
         engine.jobs[job_id] = simulated = SimulatedJob(job_id, workload, job, by_name, {**raw, "id": job_id})
-        simulated.state = JobState.SUBMITTED
+        simulated.life.move(JobState.SUBMITTED)
         return simulated
 
     def _check_open(self) -> None:

@@ -98,7 +98,7 @@ class ReplayLeaf:
         self._began: Time = 0
 
     def _places(self) -> Sequence[int]:
-        job = self._execution.job.job
+        job = self._execution.job.description
         ranks = len(self.actions)
         return job.smpi_ranks_to_hosts_mapping or [rank % job.res for rank in range(ranks)]
 

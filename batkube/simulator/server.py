@@ -9,6 +9,7 @@ from typing import Any
 
 from batkube.batsim.allocation import format_intervals
 from batkube.batsim.external_events import AVAILABLE, UNAVAILABLE, ExternalEvent
+from batkube.batsim.jobs import JobState
 from batkube.batsim.messages import (
     Answer,
     AnswerData,
@@ -32,7 +33,7 @@ from batkube.batsim.messages import (
 from batkube.simulator import outbox
 from batkube.simulator.control import Clock
 from batkube.simulator.hosts import Hosts
-from batkube.simulator.jobs import JobState, SimulatedJob
+from batkube.simulator.jobs import SimulatedJob
 from batkube.simulator.known_profiles import KnownProfiles
 from batkube.simulator.outbox import Outbox
 
@@ -105,7 +106,7 @@ class Server:
         if self.ignores_beyond_workflows and self.workflows_done == 1:
             return
         for job in jobs:
-            job.state = JobState.SUBMITTED
+            job.life.move(JobState.SUBMITTED)
             self.live += 1
             self.announce(job, place)
 
@@ -149,11 +150,9 @@ class Server:
     def completed(self, job: SimulatedJob) -> None:
         """Handle the end of a job."""
         now = self._clock.now
-        assert job.final_state is not None
         self.live -= 1
-        data = JobCompletedData(
-            job_id=job.id, job_state=job.final_state, return_code=job.return_code, alloc=job.allocation
-        )
+        life = job.life
+        data = JobCompletedData(job_id=job.id, job_state=life.state, return_code=life.return_code, alloc=job.allocation)
         self.outbox.add(now, outbox.COMPLETED, JobCompleted(timestamp=self.outbox.date(now), data=data), job.place)
         self.ended.append(job)
         self._to_forget.append(job)
@@ -168,7 +167,7 @@ class Server:
         """Handle the end of a KILL_JOB. Jobs that had ended by themselves have no progress."""
         now = self._clock.now
         for job in jobs:
-            if job.final_state == "COMPLETED_KILLED":
+            if job.life.state is JobState.COMPLETED_KILLED:
                 self.completed(job)
                 if job.on_completed is not None:
                     job.on_completed()
@@ -199,7 +198,7 @@ class Server:
 
     def reject(self, job: SimulatedJob) -> None:
         """Reject a job, which will then never run."""
-        job.state = JobState.REJECTED
+        job.life.move(JobState.REJECTED)
         self.live -= 1
         self.ended.append(job)
         self._to_forget.append(job)

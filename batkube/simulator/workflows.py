@@ -8,10 +8,10 @@ from collections import deque
 from collections.abc import Callable
 
 from batkube.batsim.job_id import job_id
+from batkube.batsim.jobs import JobDescription
 from batkube.batsim.profiles import DelayProfile
 from batkube.batsim.topology import Host
 from batkube.batsim.workflow import Task, Workflow
-from batkube.batsim.workload import Job
 from batkube.simulator.control import Clock, Control
 from batkube.simulator.dates import picoseconds, seconds
 from batkube.simulator.event_queue import Rank
@@ -106,7 +106,9 @@ class WorkflowSubmitter:
             "profile": profile_name,
         }
         full = job_id(name, number)
-        return SimulatedJob(full, name, Job.model_validate(raw), {profile_name: profile}, {**raw, "id": full})
+        return SimulatedJob(
+            full, name, JobDescription.model_validate(raw), {profile_name: profile}, {**raw, "id": full}
+        )
 
     def _called_back(self, task: Task) -> None:
         self._completed.append(task)

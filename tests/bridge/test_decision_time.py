@@ -88,7 +88,7 @@ async def test_bindings_are_dated_after_their_cause(tmp_path: Path) -> None:
     await world.run(schedule)
     job, record = world.simulation.control.jobs["w0!a"], world.simulation.control.pods["w0-a"]
     assert (record.created_time, record.bound_time, record.starting_time) == (5, 7, 7)
-    assert (job.starting_time, job.finish_time) == (7, 17)
+    assert (job.life.starting_time, job.life.finish_time) == (7, 17)
     (reply,) = [reply for reply in said if any(event.type == "EXECUTE_JOB" for event in reply.events)]
     assert (reply.now, reply.events[0].timestamp) == (7, 7)
     status = seen[0]["status"]
@@ -113,13 +113,13 @@ async def test_what_happens_during_a_decision_is_told_after_it_and_keeps_its_dat
     await world.run(schedule)
     jobs = world.simulation.control.jobs
     # Decided on from 0 to 2 and run from 2 to 3, while the scheduler is busy with the other from 2.5 to 4.5.
-    assert (jobs["w0!short"].starting_time, jobs["w0!short"].finish_time) == (2, 3)
-    assert (jobs["w0!next"].starting_time, jobs["w0!next"].finish_time) == (4.5, 5.5)
+    assert (jobs["w0!short"].life.starting_time, jobs["w0!short"].life.finish_time) == (2, 3)
+    assert (jobs["w0!next"].life.starting_time, jobs["w0!next"].life.finish_time) == (4.5, 5.5)
     assert min(date for date, name, phase in told if (name, phase) == ("w0-short", "Succeeded")) == 4.5
     finished = next(pod for pod in world.server.list("pods") if pod["metadata"]["name"] == "w0-short")
     terminated = finished["status"]["containerStatuses"][0]["state"]["terminated"]
     assert (terminated["startedAt"], terminated["finishedAt"]) == ("1970-01-01T00:00:02Z", "1970-01-01T00:00:03Z")
-    ours = [(job.name, job.starting_time, job.finish_time) for job in world.simulation.control.ended]
+    ours = [(job.name, job.life.starting_time, job.life.finish_time) for job in world.simulation.control.ended]
     assert ours == [(row.job_id, row.starting_time, row.finish_time) for row in world.simulator.records]
 
 

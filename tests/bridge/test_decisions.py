@@ -3,6 +3,7 @@
 import pytest
 
 from batkube.batsim import messages as m
+from batkube.batsim.jobs import JobState
 from batkube.bridge.decisions import Decisions
 from batkube.bridge.errors import InvariantBroken
 from batkube.bridge.time import SimulatedTime
@@ -110,7 +111,7 @@ def test_decisions_on_which_batsim_aborts_are_never_sent() -> None:
                     owed.reject(f"w0!{job}")
                 case "ends":
                     owed.reply()
-                    owed.table.completed(f"w0!{job}")
+                    owed.table.completed(f"w0!{job}", JobState.COMPLETED_SUCCESSFULLY)
                 case "down":
                     owed.table.close_host(3, "unavailable")
                 case "up":

@@ -4,7 +4,6 @@ from pathlib import Path
 
 import pytest
 
-from batkube.bridge.job_records import job_records
 from tests.bridge.world import JSON, World, delays, first_fit
 
 JOBS = [
@@ -23,7 +22,7 @@ async def played(folder: Path, keep: int | None) -> World:
 async def test_results_are_the_same_however_many_pods_are_kept(tmp_path: Path, keep: int) -> None:
     all_kept, some_kept = await played(tmp_path, None), await played(tmp_path, keep)
     assert all_kept.events.sha256 == some_kept.events.sha256
-    assert list(some_kept.simulation.finished.records()) == job_records(all_kept.simulation.control.ended)
+    assert list(some_kept.simulation.finished.records()) == [job.record() for job in all_kept.simulation.control.ended]
     assert list(some_kept.simulation.finished.pods()) == list(all_kept.simulation.control.pods.values())
     pods = len(all_kept.server.list("pods"))
     assert len(some_kept.server.list("pods")) <= min(keep, pods)

@@ -4,8 +4,9 @@ from typing import Any
 
 import pytest
 
+from batkube.batsim.jobs import JobState, parse_job
 from batkube.bridge.errors import InputError, InvariantBroken
-from batkube.bridge.jobs import Job, JobState, PodRequirements
+from batkube.bridge.jobs import Job, PodRequirements
 
 
 def test_the_jobs_own_fields_go_before_its_profiles() -> None:
@@ -75,8 +76,8 @@ def test_a_slip_names_file_job_and_field(job: dict[str, Any], complaint: str) ->
 
 
 def test_a_job_only_moves_forward() -> None:
-    job = Job("w0!1", 0, 0.0, 1, "p", None, PodRequirements(), "default-scheduler")
+    job = Job("w0!1", parse_job({"id": "1", "subtime": 0, "res": 1, "profile": "p"}), 0, PodRequirements(), "mine")
     job.move(JobState.RUNNING)
-    job.move(JobState.ENDED)
-    with pytest.raises(InvariantBroken, match="job w0!1 was ended and cannot become running"):
+    job.complete(JobState.COMPLETED_KILLED, -1, 3.0)
+    with pytest.raises(InvariantBroken, match="job w0!1 was COMPLETED_KILLED and cannot become RUNNING"):
         job.move(JobState.RUNNING)

@@ -8,6 +8,7 @@ import orjson
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from batkube.batsim.jobs import parse_job
 from batkube.bridge.jobs import Job, PodRequirements
 from batkube.bridge.kubelet import Kubelet
 from batkube.bridge.pods import NAMESPACE, pods_of
@@ -63,9 +64,8 @@ def lives(server: ApiServer, jobs: list[JSON]) -> list[bytes]:
     for number, drawn in enumerate(jobs):
         name = f"w0-{number}"
         requirements = PodRequirements.read("job", {**drawn["requirements"]}, {})
-        job = Job(
-            f"w0!{number}", number, 0.0, 1, "p", drawn["walltime"], requirements, "default-scheduler", pods=[name]
-        )
+        asked = {"id": str(number), "subtime": 0.0, "res": 1, "profile": "p", "walltime": drawn["walltime"] or -1}
+        job = Job(f"w0!{number}", parse_job(asked), number, requirements, "default-scheduler", pods=[name])
         requests = {"cpu": requirements.cpu or "1", **({"memory": requirements.memory} if requirements.memory else {})}
         if requirements.gpu:
             requests["nvidia.com/gpu"] = requirements.gpu
@@ -141,4 +141,4 @@ async def test_a_pod_that_waits_for_others_of_its_job_has_a_start_time_of_its_ow
     assert [pod["status"]["phase"] for pod in waiting[:2]] == ["Pending", "Pending"]
     times = {pod["status"]["startTime"] for pod in waiting[:2]}
     assert len(times) == 2
-    assert {job.batsim_state for job in world.simulation.control.ended} == {"COMPLETED_SUCCESSFULLY"}
+    assert {job.life.state for job in world.simulation.control.ended} == {"COMPLETED_SUCCESSFULLY"}

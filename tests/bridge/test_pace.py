@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from batkube.batsim.jobs import JobState
 from batkube.bridge.errors import Stuck
-from batkube.bridge.jobs import JobState
 from batkube.bridge.step_settings import OnDeadlock, StepSettings
 from batkube.clock.pace import Pace
 from tests.bridge.world import World, delays, first_fit
@@ -59,14 +59,14 @@ async def test_a_binding_is_dated_as_much_after_its_cause_as_it_was_made(tmp_pat
     async with beside(slow()):
         await world.run(nothing, StepSettings(patience=600), pace)
     for job in world.simulation.control.ended:
-        started = job.starting_time or 0.0
+        started = job.life.starting_time or 0.0
         # 20 simulated seconds a real one: 0.3 s of thinking are 6 s. Where the machine is late, so are the looks at it.
         late = 20 * pace.most_behind
-        assert started - job.subtime >= 6 - late
+        assert started - job.description.subtime >= 6 - late
         begun, seen = made[job.pods[0]]
         assert begun - late <= started <= seen
-        assert (job.finish_time or 0.0) == pytest.approx(started + 10)
-    ours = [(job.name, job.starting_time, job.finish_time) for job in world.simulation.control.ended]
+        assert (job.life.finish_time or 0.0) == pytest.approx(started + 10)
+    ours = [(job.name, job.life.starting_time, job.life.finish_time) for job in world.simulation.control.ended]
     assert ours == [(row.job_id, row.starting_time, row.finish_time) for row in world.simulator.records]
     assert world.simulation.reactions.model == "pace"
 
@@ -84,8 +84,8 @@ async def test_deleting_a_running_pod_is_noticed_though_no_pod_waits(tmp_path: P
     async with beside(user()):
         await world.run(nothing, StepSettings(), Pace(10))
     (job,) = world.simulation.control.ended
-    assert job.batsim_state == "COMPLETED_KILLED"
-    assert (job.finish_time or 0.0) <= 10 * (time.monotonic() - began)
+    assert job.life.state == "COMPLETED_KILLED"
+    assert (job.life.finish_time or 0.0) <= 10 * (time.monotonic() - began)
 
 
 @pytest.mark.parametrize("on_deadlock", list(OnDeadlock))
@@ -120,13 +120,13 @@ async def test_a_pause_holds_the_next_message_and_uses_up_no_patience(tmp_path: 
         assert world.time.now == held
         pace.resume()
         await first_fit(world)
-        await appears(lambda: world.states()["a"] is JobState.ENDED)
+        await appears(lambda: world.states()["a"] is JobState.COMPLETED_SUCCESSFULLY)
         await first_fit(world)
 
     user_task = asyncio.ensure_future(user())
     await world.run(nothing, settings, pace)
     await user_task
-    assert set(world.states().values()) == {JobState.ENDED}
+    assert set(world.states().values()) == {JobState.COMPLETED_SUCCESSFULLY}
 
 
 async def test_a_pause_at_full_speed_and_single_steps(tmp_path: Path) -> None:
@@ -138,16 +138,17 @@ async def test_a_pause_at_full_speed_and_single_steps(tmp_path: Path) -> None:
     while pace.state == "under way":
         pace.step()
         await appears(lambda: not pace.stepping)
-        seen.append((world.time.now, sorted(state.value for state in world.states().values())))
+        seen.append((world.time.now, sorted(world.states().values())))
     await run
+    waits, runs, over = JobState.SUBMITTED, JobState.RUNNING, JobState.COMPLETED_SUCCESSFULLY
     # The beginning, each submission, each completion, the end.
     assert seen == [
         (0, []),
-        (0, ["running"]),
-        (5, ["running", "waiting"]),
-        (10, ["ended", "running"]),
-        (20, ["ended", "ended"]),
-        (20, ["ended", "ended"]),
+        (0, [runs]),
+        (5, [runs, waits]),
+        (10, [over, runs]),
+        (20, [over, over]),
+        (20, [over, over]),
     ]
 
 
@@ -168,4 +169,4 @@ async def test_patience_with_a_scheduler_does_not_run_out_while_paused(tmp_path:
     user_task = asyncio.ensure_future(user())
     await world.run(late, StepSettings(patience=0.3), pace)
     await user_task
-    assert world.states() == {"a": JobState.ENDED}
+    assert world.states() == {"a": JobState.COMPLETED_SUCCESSFULLY}

@@ -12,7 +12,7 @@ def powers(world: World, node: str = "h0") -> list[tuple[float, str]]:
 
 
 def times(world: World) -> dict[str, tuple[float | None, float | None]]:
-    return {job.name: (job.starting_time, job.finish_time) for job in world.simulation.control.ended}
+    return {job.name: (job.life.starting_time, job.life.finish_time) for job in world.simulation.control.ended}
 
 
 async def annotate(world: World, node: str, **annotations: str | None) -> None:

@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from batkube.batsim.external_events import ExternalEvent
+from batkube.batsim.jobs import JobState
 from batkube.batsim.platform import read_platform
 from batkube.batsim.workload import parse_workload
 from batkube.bridge.errors import InputError
-from batkube.bridge.jobs import JobState
 from batkube.bridge.startup import Startup
 from batkube.results.pods import PodRecord
 from batkube.simulator.embedded import EmbeddedSimulator
@@ -34,7 +34,7 @@ def pods(world: World) -> dict[str, PodRecord]:
 
 
 def job_times(world: World) -> dict[str, tuple[float | None, float | None]]:
-    return {job.name: (job.starting_time, job.finish_time) for job in world.simulation.control.jobs.values()}
+    return {job.name: (job.life.starting_time, job.life.finish_time) for job in world.simulation.control.jobs.values()}
 
 
 async def test_constants_give_exact_dates(tmp_path: Path) -> None:
@@ -117,7 +117,11 @@ async def test_a_pod_deleted_while_it_starts_never_executes(tmp_path: Path, grac
     workload = delays({"id": "a"}, {"id": "b", "subtime": 1}, {"id": "c", "subtime": 20})
     cluster = world(tmp_path, 1, workload)
     await cluster.run(deletes("w0-a", 1.0, grace))
-    assert cluster.states() == {"a": JobState.REJECTED, "b": JobState.ENDED, "c": JobState.ENDED}
+    assert cluster.states() == {
+        "a": JobState.REJECTED,
+        "b": JobState.COMPLETED_SUCCESSFULLY,
+        "c": JobState.COMPLETED_SUCCESSFULLY,
+    }
     # Its node is free at once.
     assert job_times(cluster)["b"] == (3.0, 13.0)
     assert [record.job_id for record in cluster.simulator.records if record.starting_time is not None] == ["b", "c"]
@@ -126,7 +130,7 @@ async def test_a_pod_deleted_while_it_starts_never_executes(tmp_path: Path, grac
 async def test_a_gang_with_a_pod_deleted_while_it_starts_never_executes(tmp_path: Path) -> None:
     cluster = world(tmp_path, 3, delays({"id": "a", "res": 3}, {"id": "b", "subtime": 1}))
     await cluster.run(deletes("w0-a-1", 1.0, 0))
-    assert cluster.states() == {"a": JobState.REJECTED, "b": JobState.ENDED}
+    assert cluster.states() == {"a": JobState.REJECTED, "b": JobState.COMPLETED_SUCCESSFULLY}
     assert cluster.server.list("pods", field_selector="status.phase=Running") == []
 
 

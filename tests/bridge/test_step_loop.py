@@ -5,8 +5,8 @@ from pathlib import Path
 import httpx
 import pytest
 
+from batkube.batsim.jobs import JobState
 from batkube.bridge.errors import Stuck
-from batkube.bridge.jobs import JobState
 from batkube.bridge.step_settings import OnDeadlock, StepSettings
 from tests.bridge.world import JSON, World, delays, first_fit
 
@@ -14,7 +14,7 @@ from tests.bridge.world import JSON, World, delays, first_fit
 async def test_a_scheduler_that_ignores_all_resources_cannot_use_an_exclusive_host_twice(tmp_path: Path) -> None:
     world = World(tmp_path, [4, 4], delays(*({"id": str(index), "cpu": "100m"} for index in range(6))))
     await world.run(first_fit)
-    starts = sorted(job.starting_time or 0.0 for job in world.simulation.control.ended)
+    starts = sorted(job.life.starting_time or 0.0 for job in world.simulation.control.ended)
     assert starts == [0, 0, 10, 10, 20, 20]
 
 
@@ -73,7 +73,7 @@ async def test_a_job_starts_when_the_last_of_its_pods_is_bound(tmp_path: Path) -
 
     await world.run(one_at_a_time)
     gang = world.simulation.control.jobs["w0!gang"]
-    assert (gang.starting_time, gang.finish_time) == (5, 15)
+    assert (gang.life.starting_time, gang.life.finish_time) == (5, 15)
     assert gang.hosts == [0, 2]
     record = world.simulation.control.pods["w0-gang-1"]
     assert (record.bound_time, record.starting_time) == (0, 5)
@@ -89,7 +89,7 @@ async def test_the_younger_of_two_half_bound_jobs_gives_way(tmp_path: Path) -> N
                     break
 
     await world.run(interleaved)
-    ended = [(job.name, job.starting_time, job.finish_time) for job in world.simulation.control.ended]
+    ended = [(job.name, job.life.starting_time, job.life.finish_time) for job in world.simulation.control.ended]
     assert ended == [("a", 0, 10), ("b", 10, 20)]
 
 
@@ -97,14 +97,14 @@ async def test_pods_share_a_node_by_their_requests(tmp_path: Path) -> None:
     jobs = [{"id": str(index), "cpu": 1.5} for index in range(5)]
     world = World(tmp_path, [6], delays(*jobs), sharing=True)
     await world.run(first_fit)
-    assert sorted(job.starting_time or 0.0 for job in world.simulation.control.ended) == [0, 0, 0, 0, 10]
+    assert sorted(job.life.starting_time or 0.0 for job in world.simulation.control.ended) == [0, 0, 0, 0, 10]
 
 
 async def test_several_pods_of_a_job_on_one_shared_host_are_mapped(tmp_path: Path) -> None:
     world = World(tmp_path, [4], delays({"id": "gang", "res": 3}), sharing=True)
     await world.run(first_fit)
     assert world.simulation.control.jobs["w0!gang"].hosts == [0, 0, 0]
-    assert world.simulation.control.jobs["w0!gang"].batsim_state == "COMPLETED_SUCCESSFULLY"
+    assert world.simulation.control.jobs["w0!gang"].life.state == "COMPLETED_SUCCESSFULLY"
 
 
 async def test_deleting_a_running_pod_kills_its_job_and_frees_the_node_then(tmp_path: Path) -> None:
@@ -118,9 +118,9 @@ async def test_deleting_a_running_pod_kills_its_job_and_frees_the_node_then(tmp_
 
     await world.run(preempt)
     victim, after = (world.simulation.control.jobs[f"w0!{name}"] for name in ("victim", "next"))
-    assert (victim.batsim_state, victim.finish_time) == ("COMPLETED_KILLED", 3)
+    assert (victim.life.state, victim.life.finish_time) == ("COMPLETED_KILLED", 3)
     assert victim.reason == "pod w0-victim was deleted"
-    assert (after.starting_time, after.finish_time) == (3, 13)
+    assert (after.life.starting_time, after.life.finish_time) == (3, 13)
     assert [pod["metadata"]["name"] for pod in world.server.list("pods")] == ["w0-next"]
 
 
@@ -214,6 +214,6 @@ async def test_all_but_the_oldest_give_way_and_come_again_one_by_one(tmp_path: P
                     break
 
     await world.run(last_first)
-    ended = [(job.name, job.starting_time, job.batsim_state) for job in world.simulation.control.ended]
+    ended = [(job.name, job.life.starting_time, job.life.state) for job in world.simulation.control.ended]
     assert ended == [(str(number), 10.0 * number, "COMPLETED_SUCCESSFULLY") for number in range(6)]
     assert sum(event["event"] == "gang_gave_way" for event in world.logged()) == 5

@@ -25,7 +25,7 @@ async def run(folder: Path, job: JSON, query: str = "") -> World:
 async def test_a_process_ends_at_sigterm_where_nothing_else_is_said(tmp_path: Path) -> None:
     world = await run(tmp_path, {})
     job = world.simulation.control.jobs["w0!a"]
-    assert (job.batsim_state, job.finish_time) == ("COMPLETED_KILLED", 3)
+    assert (job.life.state, job.life.finish_time) == ("COMPLETED_KILLED", 3)
     assert job.progress == {"profile_name": "p", "progress": 0.3}
     (told,) = [event for event in world.logged() if event["event"] == "job_killed"]
     assert told == {"time": 3.0, "event": "job_killed", "job": "w0!a", "progress": job.progress}
@@ -33,22 +33,25 @@ async def test_a_process_ends_at_sigterm_where_nothing_else_is_said(tmp_path: Pa
 
 async def test_a_job_that_names_its_grace_period_runs_on_for_so_long_on_its_node(tmp_path: Path) -> None:
     world = await run(tmp_path, with_grace(4))
-    ended = {job.name: (job.batsim_state, job.starting_time, job.finish_time) for job in world.simulation.control.ended}
+    ended = {
+        job.name: (job.life.state, job.life.starting_time, job.life.finish_time)
+        for job in world.simulation.control.ended
+    }
     assert ended == {"a": ("COMPLETED_KILLED", 0, 7), "tick": ("COMPLETED_SUCCESSFULLY", 7, 17)}
     assert world.simulation.control.jobs["w0!a"].progress == {"profile_name": "p", "progress": 0.7}
 
 
 async def test_it_may_come_to_its_own_end_within_it(tmp_path: Path) -> None:
     world = await run(tmp_path, with_grace(30))
-    ended = {job.name: (job.batsim_state, job.finish_time) for job in world.simulation.control.ended}
+    ended = {job.name: (job.life.state, job.life.finish_time) for job in world.simulation.control.ended}
     assert ended == {"a": ("COMPLETED_SUCCESSFULLY", 10), "tick": ("COMPLETED_SUCCESSFULLY", 20)}
     assert [pod["metadata"]["name"] for pod in world.server.list("pods")] == ["w0-tick"]
 
 
 async def test_who_deletes_may_give_it_less(tmp_path: Path) -> None:
     world = await run(tmp_path, with_grace(30), "?gracePeriodSeconds=2")
-    assert world.simulation.control.jobs["w0!a"].finish_time == 5
+    assert world.simulation.control.jobs["w0!a"].life.finish_time == 5
     forced = tmp_path / "forced"
     forced.mkdir()
     world = await run(forced, with_grace(30), "?gracePeriodSeconds=0")
-    assert world.simulation.control.jobs["w0!a"].finish_time == 3
+    assert world.simulation.control.jobs["w0!a"].life.finish_time == 3

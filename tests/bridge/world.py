@@ -9,10 +9,10 @@ from typing import Any
 import httpx
 
 from batkube.batsim.external_events import AVAILABLE, UNAVAILABLE, ExternalEvent
+from batkube.batsim.jobs import JobState
 from batkube.batsim.platform import read_platform
 from batkube.batsim.workload import parse_workload
 from batkube.bridge.decision_time import ZERO, DecisionTime
-from batkube.bridge.jobs import JobState
 from batkube.bridge.quiescence import QuiescenceOnRealClock
 from batkube.bridge.simulation import Simulation
 from batkube.bridge.startup import Startup
@@ -137,7 +137,7 @@ class World:
         return [json.loads(line) for line in self.events.path.read_text().splitlines()]
 
     def states(self) -> dict[str, JobState]:
-        return {job.name: job.state for job in self.simulation.control.jobs.values()}
+        return {job.name: job.life.state for job in self.simulation.control.jobs.values()}
 
 
 def delays(*jobs: JSON, **profiles: float) -> JSON:

@@ -137,6 +137,6 @@ async def play(mix: Mix, files: Files, simulator: Simulator, out: Path, *, laten
 
 
 def _end(job: Job) -> End:
-    if job.starting_time is None:
+    if job.life.starting_time is None:
         return End(REJECTED)
-    return End(job.batsim_state, job.starting_time, job.finish_time, tuple(sorted(set(job.hosts))))
+    return End(job.life.state, job.life.starting_time, job.life.finish_time, tuple(sorted(set(job.hosts))))

@@ -8,7 +8,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-REJECTED = "REJECTED"
+from batkube.batsim.job_id import split_job_id
+from batkube.batsim.jobs import JobDescription, JobLife, JobState
+
+REJECTED = JobState.REJECTED.value
 _BREAKS_ROW = re.compile(r'[,"\r\n]')
 SHORTEST_EXECUTION = 1e-5
 """The execution time in seconds that Batsim writes for a job that took no time at all, so that its stretch is a
@@ -58,6 +61,36 @@ class JobRecord:
     metadata: str = ""
     printed: tuple[str, ...] | None = None
     """The values of TIME_COLUMNS as Batsim itself has written them, if they are known."""
+
+    @classmethod
+    def of(
+        cls,
+        job_id: str,
+        job: JobDescription,
+        life: JobLife,
+        *,
+        hosts: str,
+        consumed_energy: float | None = None,
+        metadata: str = "",
+    ) -> "JobRecord":
+        """Return the record of a job that is over; ``hosts`` is the interval set of those that it ran on."""
+        workload, name = split_job_id(job_id)
+        ran = life.state.completed
+        return cls(
+            job_id=name,
+            workload_name=workload,
+            profile=job.profile,
+            submission_time=job.subtime,
+            requested_number_of_resources=job.res,
+            requested_time=job.walltime,
+            success=life.state is JobState.COMPLETED_SUCCESSFULLY,
+            final_state=life.state.value if ran else REJECTED,
+            starting_time=life.starting_time if ran else None,
+            finish_time=life.finish_time if ran else None,
+            allocated_resources=hosts,
+            consumed_energy=consumed_energy,
+            metadata=metadata,
+        )
 
 
 @dataclass(frozen=True, slots=True)
