@@ -11,7 +11,7 @@ from typing import Any
 
 from ..apimachinery.status import ApiError, FieldError, quote
 from ..codec.custom_objects import read_anew
-from ..kinds.strategy import Context, Strategy, keep_all_but_status
+from ..kinds.strategy import Context, Strategy
 from ..schema.resources import ResourceType, Subresource, version_order
 from ..storage.store import ADDED, DELETED, Change
 from ..verbs.api import Api
@@ -47,11 +47,6 @@ class DefinitionStrategy(Strategy):
             obj["metadata"]["finalizers"] = finalizers
 
     def prepare_update(self, new: JSON, old: JSON, ctx: Context) -> None:
-        if ctx.subresource == "status":
-            keep_all_but_status(new, old, self.kept_by_status)
-            if not new.setdefault("status", {}).get("storedVersions"):
-                new["status"]["storedVersions"] = _storage_versions(new["spec"])
-            return
         new["status"] = copy.deepcopy(old["status"])
         _default(new["spec"])
         for version in new["spec"].get("versions") or ():
@@ -61,6 +56,11 @@ class DefinitionStrategy(Strategy):
         if new["spec"] != old["spec"]:
             new["metadata"]["generation"] = old["metadata"].get("generation", 0) + 1
 
+    def prepare_status(self, new: JSON, old: JSON, ctx: Context) -> None:
+        super().prepare_status(new, old, ctx)
+        if not new.setdefault("status", {}).get("storedVersions"):
+            new["status"]["storedVersions"] = _storage_versions(new["spec"])
+
     def validate_create(self, obj: JSON, ctx: Context) -> list[FieldError]:
         errors = validate_definition(obj)
         if not errors:
@@ -68,15 +68,16 @@ class DefinitionStrategy(Strategy):
         return errors
 
     def validate_update(self, new: JSON, old: JSON, ctx: Context) -> list[FieldError]:
-        if ctx.subresource == "status":
-            names = new["status"].get("acceptedNames") or {}
-            return super().validate_update(new, old, ctx) + validate_names(names, "status.acceptedNames")
         errors = validate_changed_definition(new, old)
         if not errors:
             known = formats_of(old["spec"])
             unknown = [form for form in formats_of(new["spec"]) if form not in known]
             ctx.warnings.extend(f"unrecognized format {quote(form)}" for form in unknown)
         return errors
+
+    def validate_status(self, new: JSON, old: JSON, ctx: Context) -> list[FieldError]:
+        names = new["status"].get("acceptedNames") or {}
+        return super().validate_status(new, old, ctx) + validate_names(names, "status.acceptedNames")
 
     def finalizers_on_delete(self, obj: JSON) -> list[str]:
         """Return the finalizer that lets the instances of a definition be deleted first."""

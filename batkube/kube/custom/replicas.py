@@ -24,12 +24,16 @@ def value_at(obj: JSON, path: str) -> Any:
     return value
 
 
-def validate_replicas(obj: JSON, scale: JSON | None, subresource: str | None = None) -> list[FieldError]:
-    """Return the errors in the numbers of replicas and the selector; only in those of the status if that is written."""
+def validate_spec_replicas(obj: JSON, scale: JSON | None) -> list[FieldError]:
+    """Return the errors in the number of replicas of the spec."""
+    return [] if scale is None else _validate_number(obj, scale["specReplicasPath"])
+
+
+def validate_status_replicas(obj: JSON, scale: JSON | None) -> list[FieldError]:
+    """Return the errors in the number of replicas of the status, and in the selector."""
     if scale is None:
         return []
-    errors = _validate_number(obj, scale["specReplicasPath"]) if subresource != "status" else []
-    errors += _validate_number(obj, scale["statusReplicasPath"])
+    errors = _validate_number(obj, scale["statusReplicasPath"])
     if path := scale.get("labelSelectorPath"):
         errors += _misplaced(obj, path, "", (str,), "string")
     return errors

@@ -17,7 +17,7 @@ from ..schema.resources import ResourceType
 from . import rules
 from . import schema as schemas
 from .list_types import duplicates
-from .replicas import validate_replicas, value_at
+from .replicas import validate_spec_replicas, validate_status_replicas, value_at
 
 JSON = dict[str, Any]
 
@@ -81,7 +81,8 @@ class CustomStrategy(Strategy):
         self._check_type(obj, ctx)
         version = self.versions[ctx.resource.version]
         errors = super().validate_create(obj, ctx) + schemas.validate(version.schema, obj, "")
-        errors += validate_replicas(obj, version.scale) + validate_embedded(version.schema, obj)
+        errors += validate_spec_replicas(obj, version.scale) + validate_status_replicas(obj, version.scale)
+        errors += validate_embedded(version.schema, obj)
         errors += duplicates(version.schema, obj)
         if version.has_rules:
             errors += rules.check(version.schema, obj, None, errors, root=True)
@@ -91,31 +92,45 @@ class CustomStrategy(Strategy):
 
     def prepare_update(self, new: JSON, old: JSON, ctx: Context) -> None:
         version = self.versions[ctx.resource.version]
-        if ctx.subresource == "status":
-            status = new.get("status")
-            metadata = {**old["metadata"]}
-            metadata.pop("managedFields", None)
-            new.clear()
-            new.update(old)
-            new["metadata"] = metadata
-            new.pop("status", None)
-            if status is not None:
-                new["status"] = status
-        elif version.has_status:
+        if version.has_status:
             keep(new, old, "status")
         self._read(new, version)
-        if ctx.subresource != "status" and _counted(new, version) != _counted(old, version):
+        if _counted(new, version) != _counted(old, version):
             new["metadata"]["generation"] = old["metadata"].get("generation", 0) + 1
 
+    def prepare_status(self, new: JSON, old: JSON, ctx: Context) -> None:
+        status = new.get("status")
+        metadata = {**old["metadata"]}
+        metadata.pop("managedFields", None)
+        new.clear()
+        new.update(old)
+        new["metadata"] = metadata
+        new.pop("status", None)
+        if status is not None:
+            new["status"] = status
+        self._read(new, self.versions[ctx.resource.version])
+
     def validate_update(self, new: JSON, old: JSON, ctx: Context) -> list[FieldError]:
-        self._check_type(new, ctx)
-        version = self.versions[ctx.resource.version]
+        version = self._version(new, ctx)
+        errors = schemas.validate(version.schema, new, "", old) + validate_spec_replicas(new, version.scale)
+        return self._validate_change(new, old, ctx, version, errors)
+
+    def validate_status(self, new: JSON, old: JSON, ctx: Context) -> list[FieldError]:
+        version = self._version(new, ctx)
+        return self._validate_change(new, old, ctx, version, _wrong_status(version.schema, new, old))
+
+    def _version(self, obj: JSON, ctx: Context) -> ServedVersion:
+        """Return the version that an object is sent in. Raise 422 if it is of another kind."""
+        self._check_type(obj, ctx)
+        return self.versions[ctx.resource.version]
+
+    @staticmethod
+    def _validate_change(
+        new: JSON, old: JSON, ctx: Context, version: ServedVersion, found: list[FieldError]
+    ) -> list[FieldError]:
         schema = version.schema
         errors = validate_changed(new["metadata"], old["metadata"], generic=True)  # once more, as the real server does
-        errors += (
-            _wrong_status(schema, new, old) if ctx.subresource == "status" else schemas.validate(schema, new, "", old)
-        )
-        errors += validate_replicas(new, version.scale, ctx.subresource) + validate_embedded(schema, new)
+        errors += found + validate_status_replicas(new, version.scale) + validate_embedded(schema, new)
         twice = duplicates(schema, new)
         errors += twice if twice and not duplicates(schema, old) else []
         if version.has_rules:

@@ -37,12 +37,18 @@ class APIServices(Strategy):
         _default(new)
         super().prepare_update(new, old, ctx)
 
+    def prepare_status(self, new: JSON, old: JSON, ctx: Context) -> None:
+        _default(new)
+        super().prepare_status(new, old, ctx)
+
     def validate_create(self, obj: JSON, ctx: Context) -> Errors:
         return super().validate_create(obj, ctx) + _validate(obj)
 
     def validate_update(self, new: JSON, old: JSON, ctx: Context) -> Errors:
-        errors = super().validate_update(new, old, ctx)
-        return errors + (_validate_conditions(new) if ctx.subresource == "status" else _validate(new))
+        return super().validate_update(new, old, ctx) + _validate(new)
+
+    def validate_status(self, new: JSON, old: JSON, ctx: Context) -> Errors:
+        return super().validate_status(new, old, ctx) + _validate_conditions(new)
 
 
 def _default(obj: JSON) -> None:

@@ -84,21 +84,21 @@ class CertificateSigningRequests(Strategy):
         return super().validate_create(obj, ctx) + _validate_spec(obj["spec"])
 
     def prepare_update(self, new: JSON, old: JSON, ctx: Context) -> None:
+        new["spec"], new["status"] = old["spec"], old.get("status") or {}
+
+    def prepare_status(self, new: JSON, old: JSON, ctx: Context) -> None:
         new["spec"], before = old["spec"], old.get("status") or {}
         status = new.get("status") or {}
-        if ctx.subresource is None:
-            new["status"] = before
-            return
-        if ctx.subresource == "status":
-            _keep_decision(status, before)
+        _keep_decision(status, before)
         _date_conditions(status, before, ctx.now)
         new["status"] = status
-        if ctx.subresource == "approval":
-            new["status"] = {key: value for key, value in before.items() if key != "conditions"}
-            if status.get("conditions"):
-                new["status"]["conditions"] = status["conditions"]
 
     def validate_update(self, new: JSON, old: JSON, ctx: Context) -> Errors:
+        return self._validate(new, old, ctx, approves=False)
+
+    validate_status = validate_update
+
+    def _validate(self, new: JSON, old: JSON, ctx: Context, *, approves: bool) -> Errors:
         now, before = new.get("status") or {}, old.get("status") or {}
         errors = _validate_conditions(now, before)
         certificate = now.get("certificate")
@@ -106,15 +106,30 @@ class CertificateSigningRequests(Strategy):
             why = _wrong_certificate(base64.b64decode(certificate))
             errors += [FieldError.invalid("status.certificate", "<certificate data>", why)] if why else []
         errors += _removed(now, before)
-        if ctx.subresource != "approval":
+        if not approves:
             errors += _decided(now, before)
         if certificate != before.get("certificate") and before.get("certificate"):
             why = "updates may not modify existing certificate content"
             errors.append(FieldError.forbidden("status.certificate", why))
-        return errors + super().validate_update(new, old, ctx)
+        return errors + Strategy.validate_update(self, new, old, ctx)
 
     def field_labels(self, obj: JSON) -> dict[str, str]:
         return {"spec.signerName": (obj.get("spec") or {}).get("signerName", "")}
+
+
+class Approval(CertificateSigningRequests):
+    """The rules of `/approval`."""
+
+    def prepare_update(self, new: JSON, old: JSON, ctx: Context) -> None:
+        new["spec"], before = old["spec"], old.get("status") or {}
+        status = new.get("status") or {}
+        _date_conditions(status, before, ctx.now)
+        new["status"] = {key: value for key, value in before.items() if key != "conditions"}
+        if status.get("conditions"):
+            new["status"]["conditions"] = status["conditions"]
+
+    def validate_update(self, new: JSON, old: JSON, ctx: Context) -> Errors:
+        return self._validate(new, old, ctx, approves=True)
 
 
 def _validate_spec(spec: JSON) -> Errors:

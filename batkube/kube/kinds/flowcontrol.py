@@ -62,12 +62,18 @@ class _FlowControl(Strategy):
         self.default(new)
         super().prepare_update(new, old, ctx)
 
+    def prepare_status(self, new: JSON, old: JSON, ctx: Context) -> None:
+        self.default(new)
+        super().prepare_status(new, old, ctx)
+
     def validate_create(self, obj: JSON, ctx: Context) -> Errors:
         return super().validate_create(obj, ctx) + self.validate(obj)
 
     def validate_update(self, new: JSON, old: JSON, ctx: Context) -> Errors:
-        errors = super().validate_update(new, old, ctx)
-        return errors + (_validate_conditions(new) if ctx.subresource == "status" else self.validate(new))
+        return super().validate_update(new, old, ctx) + self.validate(new)
+
+    def validate_status(self, new: JSON, old: JSON, ctx: Context) -> Errors:
+        return super().validate_status(new, old, ctx) + _validate_conditions(new)
 
 
 class FlowSchemas(_FlowControl):

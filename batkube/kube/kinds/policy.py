@@ -77,12 +77,13 @@ class DisruptionBudgets(Strategy):
         return _validate_budget(obj["spec"])
 
     def validate_update(self, new: JSON, old: JSON, ctx: Context) -> Errors:
-        if ctx.subresource == "status":
-            status = new.get("status") or {}
-            errors = validate_conditions(status.get("conditions") or [], "status.conditions")
-            counted = {name: count for name, count in status.items() if name != "observedGeneration"}
-            return [*errors, *validate_counts(counted, "status")]
         return _validate_budget(new["spec"])
+
+    def validate_status(self, new: JSON, old: JSON, ctx: Context) -> Errors:
+        status = new.get("status") or {}
+        errors = validate_conditions(status.get("conditions") or [], "status.conditions")
+        counted = {name: count for name, count in status.items() if name != "observedGeneration"}
+        return [*errors, *validate_counts(counted, "status")]
 
 
 def _validate_budget(spec: JSON) -> Errors:

@@ -62,6 +62,11 @@ class PodGroups(Strategy):
         if ctx.requested == POD_GROUPS_VERSION:
             _default_group(new["spec"])
 
+    def prepare_status(self, new: JSON, old: JSON, ctx: Context) -> None:
+        super().prepare_status(new, old, ctx)
+        if ctx.requested == POD_GROUPS_VERSION:
+            _default_group(new["spec"])
+
     def validate_create(self, obj: JSON, ctx: Context) -> Errors:
         errors = super().validate_create(obj, ctx)
         if ctx.requested == POD_GROUPS_VERSION:
@@ -70,9 +75,11 @@ class PodGroups(Strategy):
 
     def validate_update(self, new: JSON, old: JSON, ctx: Context) -> Errors:
         errors = super().validate_update(new, old, ctx)
-        if ctx.subresource == "status":
-            return errors + validate_conditions(new.get("status", {}).get("conditions") or [], "status.conditions")
         return errors + _unchanged(new["spec"], old["spec"], tuple(dict.fromkeys((*new["spec"], *old["spec"]))))
+
+    def validate_status(self, new: JSON, old: JSON, ctx: Context) -> Errors:
+        errors = super().validate_status(new, old, ctx)
+        return errors + validate_conditions(new.get("status", {}).get("conditions") or [], "status.conditions")
 
 
 def _default_group(spec: JSON) -> None:

@@ -22,7 +22,7 @@ from .authorization import AccessReviews, RulesReviews, SelfReviews, TokenReview
 from .autoscaling.horizontal_pod_autoscalers import HorizontalPodAutoscalers
 from .batch.cron_jobs import CronJobs
 from .batch.jobs import Jobs
-from .certificates import CertificateSigningRequests
+from .certificates import Approval, CertificateSigningRequests
 from .coordination import LeaseCandidates, Leases
 from .core import events
 from .core.component_statuses import ComponentStatuses
@@ -30,7 +30,7 @@ from .core.config import ConfigMaps, Secrets
 from .core.endpoints import Endpoints, EndpointSlices
 from .core.events import Events
 from .core.limit_ranges import LimitRanges
-from .core.namespaces import Namespaces
+from .core.namespaces import Finalize, Namespaces
 from .core.nodes import Nodes
 from .core.quota import ResourceQuotas
 from .core.replication_controllers import ReplicationControllers
@@ -45,9 +45,9 @@ from .networking.network import NetworkPolicies
 from .networking.service_cidrs import ServiceCIDRs
 from .node import RuntimeClasses
 from .pods.binding import Bindings
-from .pods.connections import Connections, Log, NodeProxy, PodProxy
+from .pods.connections import Connections, Log, NodeProxy, PodProxy, PortForward
 from .pods.eviction import Evictions
-from .pods.pods import Pods
+from .pods.pods import EphemeralContainers, Pods, Resize
 from .pods.templates import PodTemplates
 from .policy import DisruptionBudgets, PriorityClasses
 from .rbac import RoleBindings, Roles
@@ -62,7 +62,7 @@ from .strategy import Guarded, Strategy
 
 STRATEGIES: Mapping[str, Strategy] = {
     "apiservices.apiregistration.k8s.io": APIServices(),
-    "certificatesigningrequests.certificates.k8s.io": CertificateSigningRequests(),
+    "certificatesigningrequests.certificates.k8s.io": CertificateSigningRequests(approval=Approval()),
     "clusterrolebindings.rbac.authorization.k8s.io": RoleBindings(cluster=True),
     "clusterroles.rbac.authorization.k8s.io": Roles(cluster=True),
     "clustertrustbundles.certificates.k8s.io": Guarded(),
@@ -91,7 +91,7 @@ STRATEGIES: Mapping[str, Strategy] = {
     "mutatingadmissionpolicies.admissionregistration.k8s.io": MutatingAdmissionPolicies(),
     "mutatingadmissionpolicybindings.admissionregistration.k8s.io": MutatingAdmissionPolicyBindings(),
     "mutatingwebhookconfigurations.admissionregistration.k8s.io": WebhookConfigurations(mutating=True),
-    "namespaces": Namespaces(),
+    "namespaces": Namespaces(finalize=Finalize()),
     "networkpolicies.networking.k8s.io": NetworkPolicies(),
     "nodes": Nodes(),
     "persistentvolumeclaims": VolumeClaims(),
@@ -99,7 +99,7 @@ STRATEGIES: Mapping[str, Strategy] = {
     "podcertificaterequests.certificates.k8s.io": Guarded(),
     "poddisruptionbudgets.policy": DisruptionBudgets(),
     "podgroups.scheduling.k8s.io": PodGroups(),
-    "pods": Pods(),
+    "pods": Pods(resize=Resize(), ephemeralcontainers=EphemeralContainers()),
     "podtemplates": PodTemplates(),
     "priorityclasses.scheduling.k8s.io": PriorityClasses(),
     "prioritylevelconfigurations.flowcontrol.apiserver.k8s.io": PriorityLevels(),
@@ -139,7 +139,7 @@ ACTIONS: Mapping[tuple[str, str], Action] = {
     ("pods", "eviction"): Evictions(),
     ("pods", "exec"): Connections(),
     ("pods", "log"): Log(),
-    ("pods", "portforward"): Connections(),
+    ("pods", "portforward"): PortForward(),
     ("pods", "proxy"): PodProxy(),
     ("replicasets.apps", "scale"): Scale(),
     ("replicationcontrollers", "scale"): Scale(),

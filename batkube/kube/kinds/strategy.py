@@ -5,13 +5,17 @@ for the rest, in the order of the real server's registry (`k8s.io/apiserver/pkg/
 BeforeUpdate, BeforeDelete). An operation that does not create, read, update or delete an object (a binding, an
 eviction, a scale) is an Action (`action.py`).
 
+`/status` has methods of its own in the Strategy; another subresource that is a part of the object has a Strategy of its
+own where its rules differ (`Strategy.parts`).
+
 `strategies.py` has the table of both: `STRATEGIES[storage]` and `ACTIONS[storage, subresource]`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Protocol
 
 from ..apimachinery import metadata
@@ -121,6 +125,19 @@ class Strategy:
     deleted_in_two_steps: bool = False
     # What is read of `/status` can be a table.
     status_tables: bool = True
+    # The strategies of other subresources that are a part of the object, by their names: `resize`, `approval`.
+    parts: Mapping[str, Strategy] = MappingProxyType({})
+
+    def __init__(self, **parts: Strategy) -> None:
+        if parts:
+            self.parts = parts
+
+    def of_part(self, subresource: str | None) -> Strategy:
+        """Return the strategy by which a subresource is changed; of the object itself this one.
+
+        `/status` has methods of its own in each strategy.
+        """
+        return self if subresource is None else self.parts.get(subresource, self)
 
     def prepare_create(self, obj: JSON, ctx: Context) -> None:
         """Fill in defaults and drop fields that a client may not set. Name, uid and creationTimestamp are
@@ -136,30 +153,37 @@ class Strategy:
         `old` is None on create.
         """
 
+    def complete_status(self, obj: JSON, old: JSON, ctx: Context) -> None:
+        """Do the same as `complete` where `/status` is written."""
+        self.complete(obj, old, ctx)
+
     def validate_create(self, obj: JSON, ctx: Context) -> list[FieldError]:
         """Return all errors in the prepared object. The client gets them in a 422."""
         return self.validate_metadata(obj)
 
     def prepare_update(self, new: JSON, old: JSON, ctx: Context) -> None:
-        """Bring back what the client may not change.
-
-        Main resource: above all the status stays. `/status`: only the status (and metadata) is taken. System fields of
-        the metadata are already as in `old`.
+        """Bring back what the client may not change, above all the status. System fields of the metadata are already
+        as in `old`.
         """
-        if ctx.subresource == "status":
-            keep_all_but_status(new, old, self.kept_by_status)
-            return
         if "status" in ctx.resource.subresources:
             keep(new, old, "status")
         if self.counts_generation and new.get("spec") != old.get("spec"):
             new["metadata"]["generation"] = old["metadata"].get("generation", 0) + 1
 
+    def prepare_status(self, new: JSON, old: JSON, ctx: Context) -> None:
+        """Bring back all but the status and the metadata that a write to `/status` may change."""
+        keep_all_but_status(new, old, self.kept_by_status)
+
     def validate_update(self, new: JSON, old: JSON, ctx: Context) -> list[FieldError]:
-        """Return all errors, as validate_create does. `ctx.subresource` says which way the object was written."""
+        """Return all errors, as validate_create does."""
         errors = metadata.validate_changed(new["metadata"], old["metadata"], generic=self.generic_metadata)
-        if self.revalidates_metadata and ctx.subresource is None and new["metadata"] != old["metadata"]:
+        if self.revalidates_metadata and new["metadata"] != old["metadata"]:
             errors += self.validate_metadata(new)
         return errors
+
+    def validate_status(self, new: JSON, old: JSON, ctx: Context) -> list[FieldError]:
+        """Return all errors of a write to `/status`."""
+        return metadata.validate_changed(new["metadata"], old["metadata"], generic=self.generic_metadata)
 
     def validate_metadata(self, obj: JSON) -> list[FieldError]:
         """Return the errors in the metadata of an object, as if it were new."""

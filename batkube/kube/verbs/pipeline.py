@@ -39,6 +39,7 @@ from .write import Write
 JSON = dict[str, Any]
 
 MAX_STORED = 1536 * 1024  # bytes
+STATUS = "status"
 
 _SYSTEM_FIELDS = frozenset(SYSTEM_FIELDS)
 # Metadata that stays as it was, whatever is sent; and that which does where the object has it, or nothing is sent.
@@ -199,8 +200,10 @@ def _default(write: Write, draft: Draft) -> None:
     drop_disabled(write.stored_as.storage, obj, old, write.api.gates)
     if old is None:
         write.strategy.prepare_create(obj, write.context)
+    elif write.subresource == STATUS:
+        write.strategy.prepare_status(obj, old, write.context)
     else:
-        write.strategy.prepare_update(obj, old, write.context)
+        write.strategy.of_part(write.subresource).prepare_update(obj, old, write.context)
 
 
 # -- mutate: what admission makes of it
@@ -208,7 +211,10 @@ def _default(write: Write, draft: Draft) -> None:
 
 def _mutate(write: Write, draft: Draft) -> None:
     write.api.admission.admit(draft)
-    write.strategy.complete(draft.obj, draft.old, write.context)
+    if draft.old is not None and write.subresource == STATUS:
+        write.strategy.complete_status(draft.obj, draft.old, write.context)
+    else:
+        write.strategy.of_part(write.subresource).complete(draft.obj, draft.old, write.context)
     fill_empty(draft.obj, write.stored_as)
 
 
@@ -231,7 +237,10 @@ def _validate(write: Write, draft: Draft) -> None:
         errors = validate_changed(metadata, old["metadata"], generic=True)
         if metadata != old["metadata"]:
             errors = validate_new(metadata, path_segment, generic=True) + errors
-        errors += write.strategy.validate_update(obj, old, write.context)
+        if write.subresource == STATUS:
+            errors += write.strategy.validate_status(obj, old, write.context)
+        else:
+            errors += write.strategy.of_part(write.subresource).validate_update(obj, old, write.context)
     if errors:
         raise ApiError.invalid(write.stored_as.qualified_kind, metadata["name"], errors)
 

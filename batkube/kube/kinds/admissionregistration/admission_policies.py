@@ -78,6 +78,10 @@ class AdmissionPolicies(GuardedGeneric):
         _default_policy(new)
         super().prepare_update(new, old, ctx)
 
+    def prepare_status(self, new: JSON, old: JSON, ctx: Context) -> None:
+        _default_policy(new)
+        super().prepare_status(new, old, ctx)
+
 
 class ValidatingAdmissionPolicies(AdmissionPolicies):
     """Policies that refuse requests."""
@@ -89,9 +93,10 @@ class ValidatingAdmissionPolicies(AdmissionPolicies):
 
     def validate_update(self, new: JSON, old: JSON, ctx: Context) -> Errors:
         errors = super().validate_update(new, old, ctx)
-        if ctx.subresource == "status":
-            return errors + _validate_status(new.get("status") or {})
         return warned_of_name(new, ctx, errors + _validate_policy(new, old.get("spec") or {}))
+
+    def validate_status(self, new: JSON, old: JSON, ctx: Context) -> Errors:
+        return super().validate_status(new, old, ctx) + _validate_status(new.get("status") or {})
 
 
 class MutatingAdmissionPolicies(AdmissionPolicies):

@@ -38,18 +38,19 @@ class DaemonSets(Workload):
 
     def prepare_create(self, obj: JSON, ctx: Context) -> None:
         super().prepare_create(obj, ctx)
-        annotations = obj["metadata"].get("annotations") or {}
-        given = annotations.get(TEMPLATE_GENERATION, "")
-        generation = given if given.isdigit() and int(given) else "1"
-        obj["metadata"]["annotations"] = {**annotations, TEMPLATE_GENERATION: generation}
+        given = _generation(obj, "")
+        _annotate(obj, given if given.isdigit() and int(given) else "1")
 
     def prepare_update(self, new: JSON, old: JSON, ctx: Context) -> None:
         super().prepare_update(new, old, ctx)
-        generation = (old["metadata"].get("annotations") or {}).get(TEMPLATE_GENERATION, "0")
-        if new["spec"].get("template") != old["spec"].get("template"):  # never by a write to the status
+        generation = _generation(old)
+        if new["spec"].get("template") != old["spec"].get("template"):
             generation = str(int(generation) + 1) if generation.isdigit() else "1"
-        annotations = new["metadata"].get("annotations") or {}
-        new["metadata"]["annotations"] = {**annotations, TEMPLATE_GENERATION: generation}
+        _annotate(new, generation)
+
+    def prepare_status(self, new: JSON, old: JSON, ctx: Context) -> None:
+        super().prepare_status(new, old, ctx)
+        _annotate(new, _generation(old))
 
     def validate_spec(self, spec: JSON, comparing: bool) -> Errors:
         errors = self.validate_selector(spec) if spec.get("selector") is not None else []
@@ -68,6 +69,17 @@ class DaemonSets(Workload):
     def warn(self, new: JSON, old: JSON | None, ctx: Context) -> None:
         if old is None or new["spec"]["template"] != old["spec"]["template"]:
             warn_of_template(new["spec"]["template"], "spec.template", ctx)
+
+
+def _generation(obj: JSON, absent: str = "0") -> str:
+    """Return the number of times that the template has changed, as the annotation has it."""
+    generation: str = (obj["metadata"].get("annotations") or {}).get(TEMPLATE_GENERATION, absent)
+    return generation
+
+
+def _annotate(obj: JSON, generation: str) -> None:
+    annotations = obj["metadata"].get("annotations") or {}
+    obj["metadata"]["annotations"] = {**annotations, TEMPLATE_GENERATION: generation}
 
 
 def _validate_rolling(rolling: JSON, path: str) -> Errors:

@@ -98,8 +98,6 @@ class StatefulSets(Workload):
         return [*errors, *validate_lasting(spec["template"]["spec"], "spec.template.spec", self.kind)]
 
     def validate_update(self, new: JSON, old: JSON, ctx: Context) -> Errors:
-        if ctx.subresource == "status":
-            return super().validate_update(new, old, ctx)
         errors = Strategy.validate_update(self, new, old, ctx)
         spec, before = new["spec"], old["spec"]
         if spec != before:

@@ -42,6 +42,10 @@ class Workload(Strategy):
         self.default(new)
         super().prepare_update(new, old, ctx)
 
+    def prepare_status(self, new: JSON, old: JSON, ctx: Context) -> None:
+        self.default(new)
+        super().prepare_status(new, old, ctx)
+
     def default(self, obj: JSON) -> None:
         """Fill in the kind's defaults."""
         spec = obj.setdefault("spec", {})
@@ -57,13 +61,6 @@ class Workload(Strategy):
 
     def validate_update(self, new: JSON, old: JSON, ctx: Context) -> Errors:
         errors = super().validate_update(new, old, ctx)
-        if ctx.subresource == "status":
-            status, before = new.get("status") or {}, old.get("status") or {}
-            return [
-                *errors,
-                *validate_counts(status, "status", self.counted, self.ready),
-                *_validate_collisions(status, before),
-            ]
         spec, before = new["spec"], old["spec"]
         if spec != before:
             errors.extend(self.validate_spec(spec, may_compare(ctx, (before.get("template") or {}).get("spec"))))
@@ -72,6 +69,14 @@ class Workload(Strategy):
         if not errors:
             self.warn(new, old, ctx)
         return errors
+
+    def validate_status(self, new: JSON, old: JSON, ctx: Context) -> Errors:
+        status, before = new.get("status") or {}, old.get("status") or {}
+        return [
+            *super().validate_status(new, old, ctx),
+            *validate_counts(status, "status", self.counted, self.ready),
+            *_validate_collisions(status, before),
+        ]
 
     def validate_spec(self, spec: JSON, comparing: bool) -> Errors:
         errors = validate_negatives(spec, ("replicas", "minReadySeconds", "revisionHistoryLimit"))
@@ -165,7 +170,7 @@ class Deployments(Workload):
 
     def prepare_update(self, new: JSON, old: JSON, ctx: Context) -> None:
         super().prepare_update(new, old, ctx)
-        if ctx.subresource is None and new["metadata"].get("annotations") != old["metadata"].get("annotations"):
+        if new["metadata"].get("annotations") != old["metadata"].get("annotations"):
             # Annotations of a deployment are copied to its replica sets: they count as its spec.
             new["metadata"]["generation"] = old["metadata"].get("generation", 0) + 1
 

@@ -76,15 +76,20 @@ class HorizontalPodAutoscalers(Strategy):
         super().prepare_update(new, old, ctx)
         _default(new)
 
+    def prepare_status(self, new: JSON, old: JSON, ctx: Context) -> None:
+        super().prepare_status(new, old, ctx)
+        _default(new)
+
     def validate_create(self, obj: JSON, ctx: Context) -> Errors:
         return [*super().validate_create(obj, ctx), *_validate(obj["spec"], {})]
 
     def validate_update(self, new: JSON, old: JSON, ctx: Context) -> Errors:
-        errors = super().validate_update(new, old, ctx)
-        if ctx.subresource:
-            status = new.get("status") or {}
-            return [*errors, *validate_negatives(status, ("currentReplicas", "desiredReplicas"), "status")]
-        return [*errors, *_validate(new["spec"], old["spec"])]
+        return [*super().validate_update(new, old, ctx), *_validate(new["spec"], old["spec"])]
+
+    def validate_status(self, new: JSON, old: JSON, ctx: Context) -> Errors:
+        errors = super().validate_status(new, old, ctx)
+        status = new.get("status") or {}
+        return [*errors, *validate_negatives(status, ("currentReplicas", "desiredReplicas"), "status")]
 
 
 def _default(obj: JSON) -> None:

@@ -34,6 +34,10 @@ class CronJobs(Strategy):
         _default_cron_job(new)
         super().prepare_update(new, old, ctx)
 
+    def prepare_status(self, new: JSON, old: JSON, ctx: Context) -> None:
+        _default_cron_job(new)
+        super().prepare_status(new, old, ctx)
+
     def validate_create(self, obj: JSON, ctx: Context) -> Errors:
         errors = [*super().validate_create(obj, ctx), *_validate_cron_job(obj["spec"], {}, may_compare(ctx))]
         name = obj["metadata"]["name"]
@@ -45,8 +49,6 @@ class CronJobs(Strategy):
         return errors
 
     def validate_update(self, new: JSON, old: JSON, ctx: Context) -> Errors:
-        if ctx.subresource == "status":
-            return []
         errors = super().validate_update(new, old, ctx)
         if new["spec"] == old["spec"]:
             return errors
@@ -55,6 +57,9 @@ class CronJobs(Strategy):
         if not errors:
             warn_of_template(new["spec"]["jobTemplate"]["spec"]["template"], f"{_TEMPLATE}.template", ctx)
         return errors
+
+    def validate_status(self, new: JSON, old: JSON, ctx: Context) -> Errors:
+        return []
 
 
 def _default_cron_job(obj: JSON) -> None:

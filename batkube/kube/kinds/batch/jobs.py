@@ -77,6 +77,12 @@ class Jobs(Strategy):
         _default_job(new.setdefault("spec", {}))
         _default_labels(new)
         super().prepare_update(new, old, ctx)
+        _default_labels(new)  # what is stored is read again
+
+    def prepare_status(self, new: JSON, old: JSON, ctx: Context) -> None:
+        _default_job(new.setdefault("spec", {}))
+        _default_labels(new)
+        super().prepare_status(new, old, ctx)
         _default_labels(new)  # what is stored is read again, and a status may be without a spec
 
     def validate_create(self, obj: JSON, ctx: Context) -> Errors:
@@ -92,8 +98,6 @@ class Jobs(Strategy):
 
     def validate_update(self, new: JSON, old: JSON, ctx: Context) -> Errors:
         errors = super().validate_update(new, old, ctx)
-        if ctx.subresource == "status":
-            return [*errors, *validate_job_status(new.get("status") or {}, old)]
         spec, before = new["spec"], old["spec"]
         comparing = may_compare(ctx, before["template"]["spec"])
         if new["metadata"] != old["metadata"] or spec != before:
@@ -114,6 +118,9 @@ class Jobs(Strategy):
         if not errors:
             _warn(new, before, ctx)
         return errors
+
+    def validate_status(self, new: JSON, old: JSON, ctx: Context) -> Errors:
+        return [*super().validate_status(new, old, ctx), *validate_job_status(new.get("status") or {}, old)]
 
     def unselectable(self, name: str) -> str:
         return f"field label {quote(name)} not supported for Job"

@@ -50,20 +50,22 @@ class Namespaces(Strategy):
 
     def prepare_update(self, new: JSON, old: JSON, ctx: Context) -> None:
         super().prepare_update(new, old, ctx)
-        if ctx.subresource is None:
-            keep(new, old, "spec")
-        elif ctx.subresource == "status":
-            status = new["status"] = dict(new.get("status") or {})
-            status["phase"] = status.get("phase") or ACTIVE
+        keep(new, old, "spec")
+        _label(new)
+
+    def prepare_status(self, new: JSON, old: JSON, ctx: Context) -> None:
+        super().prepare_status(new, old, ctx)
+        status = new["status"] = dict(new.get("status") or {})
+        status["phase"] = status.get("phase") or ACTIVE
         _label(new)
 
     def validate_update(self, new: JSON, old: JSON, ctx: Context) -> Errors:
         errors = super().validate_update(new, old, ctx)
-        if ctx.subresource == "status":
-            return [*errors, *_validate_phase(new)]
-        if ctx.subresource is None:
-            errors += validate_new(new["metadata"], dns_label)
-        return [*errors, *_validate_finalizers(new, indexed=ctx.subresource == "finalize")]
+        errors += validate_new(new["metadata"], dns_label)
+        return [*errors, *_validate_finalizers(new, indexed=False)]
+
+    def validate_status(self, new: JSON, old: JSON, ctx: Context) -> Errors:
+        return [*super().validate_status(new, old, ctx), *_validate_phase(new)]
 
     def check_delete(self, obj: JSON, ctx: Context) -> None:
         name = obj["metadata"]["name"]
@@ -78,6 +80,17 @@ class Namespaces(Strategy):
 
     def field_labels(self, obj: JSON) -> dict[str, str] | None:
         return {"status.phase": (obj.get("status") or {}).get("phase", "")}
+
+
+class Finalize(Namespaces):
+    """The rules of `/finalize`, which alone changes the finalizers of the spec."""
+
+    def prepare_update(self, new: JSON, old: JSON, ctx: Context) -> None:
+        Strategy.prepare_update(self, new, old, ctx)
+        _label(new)
+
+    def validate_update(self, new: JSON, old: JSON, ctx: Context) -> Errors:
+        return [*Strategy.validate_update(self, new, old, ctx), *_validate_finalizers(new, indexed=True)]
 
 
 def _label(namespace: JSON) -> None:

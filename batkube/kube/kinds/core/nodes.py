@@ -60,25 +60,33 @@ class Nodes(Strategy):
         spec, status = new.setdefault("spec", {}), new.setdefault("status", {})
         _default(spec, status)
         super().prepare_update(new, old, ctx)
-        if ctx.subresource == "status":
-            if "config" not in old.get("status", {}):
-                new["status"].pop("config", None)
-        elif "configSource" not in old.get("spec", {}):
+        if "configSource" not in old.get("spec", {}):
             spec.pop("configSource", None)
 
+    def prepare_status(self, new: JSON, old: JSON, ctx: Context) -> None:
+        _default(new.setdefault("spec", {}), new.setdefault("status", {}))
+        super().prepare_status(new, old, ctx)
+        if "config" not in old.get("status", {}):
+            new["status"].pop("config", None)
+
     def validate_update(self, new: JSON, old: JSON, ctx: Context) -> Errors:
-        errors: Errors = []
-        if ctx.subresource != "status":
-            errors += metadata.validate_new(new["metadata"], self.name_rule)
-            errors += _validate(new)
+        errors = metadata.validate_new(new["metadata"], self.name_rule)
+        errors += _validate(new)
         errors += super().validate_update(new, old, ctx)
-        errors += _validate_resources(new["status"])
-        errors += _validate_features(new["status"].get("declaredFeatures") or [])
-        errors += _validate_addresses(new["status"].get("addresses") or [])
-        errors += _validate_unchanged(new["spec"], old.get("spec", {}))
-        if not errors and ctx.subresource != "status":
+        errors += self._validate_change(new, old)
+        if not errors:
             _warn(new, ctx)
         return errors
+
+    def validate_status(self, new: JSON, old: JSON, ctx: Context) -> Errors:
+        return super().validate_status(new, old, ctx) + self._validate_change(new, old)
+
+    @staticmethod
+    def _validate_change(new: JSON, old: JSON) -> Errors:
+        errors = _validate_resources(new["status"])
+        errors += _validate_features(new["status"].get("declaredFeatures") or [])
+        errors += _validate_addresses(new["status"].get("addresses") or [])
+        return errors + _validate_unchanged(new["spec"], old.get("spec", {}))
 
     def field_labels(self, obj: JSON) -> dict[str, str]:
         return {"spec.unschedulable": "true" if obj.get("spec", {}).get("unschedulable") else "false"}

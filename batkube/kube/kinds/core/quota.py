@@ -66,21 +66,25 @@ class ResourceQuotas(Strategy):
 
     def prepare_update(self, new: JSON, old: JSON, ctx: Context) -> None:
         super().prepare_update(new, old, ctx)
-        round_up(new.setdefault("spec", {}).get("hard"))
-        for field in ("hard", "used"):
-            round_up((new.get("status") or {}).get(field))
+        _round_up(new)
+
+    def prepare_status(self, new: JSON, old: JSON, ctx: Context) -> None:
+        super().prepare_status(new, old, ctx)
+        _round_up(new)
 
     def validate_update(self, new: JSON, old: JSON, ctx: Context) -> Errors:
         errors = super().validate_update(new, old, ctx)
-        if ctx.subresource == "status":
-            for field in ("hard", "used"):
-                errors += _validate_amounts((new.get("status") or {}).get(field) or {}, f"status.{field}")
-            return errors
         errors += _validate_spec(new["spec"])
         scopes, before = (each["spec"].get("scopes") or [] for each in (new, old))
         if set(scopes) == set(before):
             return errors
         return errors + immutable("spec.scopes", scopes or None, before or None)
+
+    def validate_status(self, new: JSON, old: JSON, ctx: Context) -> Errors:
+        errors = super().validate_status(new, old, ctx)
+        for field in ("hard", "used"):
+            errors += _validate_amounts((new.get("status") or {}).get(field) or {}, f"status.{field}")
+        return errors
 
 
 def _warnings(hard: JSON) -> list[str]:
@@ -191,3 +195,9 @@ def _validate_name(name: str, path: str) -> Errors:
     if name != "storage":
         errors.append(FieldError.invalid(path, name, "must be a standard resource type or fully qualified"))
     return [*errors, FieldError.invalid(path, name, "must be a standard resource for quota")]
+
+
+def _round_up(quota: JSON) -> None:
+    round_up(quota.setdefault("spec", {}).get("hard"))
+    for field in ("hard", "used"):
+        round_up((quota.get("status") or {}).get(field))

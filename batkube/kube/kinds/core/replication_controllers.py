@@ -40,7 +40,11 @@ class ReplicationControllers(Workload):
 
     def prepare_update(self, new: JSON, old: JSON, ctx: Context) -> None:
         super().prepare_update(new, old, ctx)
-        self.default(new)  # of a status as well: what is stored is read again
+        self.default(new)
+
+    def prepare_status(self, new: JSON, old: JSON, ctx: Context) -> None:
+        super().prepare_status(new, old, ctx)
+        self.default(new)  # what is stored is read again
 
     def validate_spec(self, spec: JSON, comparing: bool) -> Errors:
         errors = validate_negatives(spec, ("minReadySeconds",))

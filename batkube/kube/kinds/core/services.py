@@ -56,20 +56,19 @@ class Services(Strategy):
 
     def prepare_update(self, new: JSON, old: JSON, ctx: Context) -> None:
         super().prepare_update(new, old, ctx)
-        if ctx.subresource == "status":
-            _default_status(new)
-            return
         _default_service(new.setdefault("spec", {}))
         allocate(new, old, ctx)
         _drop_unused(new["spec"], old["spec"])
         if new["spec"]["type"] != "LoadBalancer":
             new["status"] = {**(new.get("status") or {}), "loadBalancer": {}}
 
+    def prepare_status(self, new: JSON, old: JSON, ctx: Context) -> None:
+        super().prepare_status(new, old, ctx)
+        _default_status(new)
+
     def validate_update(self, new: JSON, old: JSON, ctx: Context) -> Errors:
         errors = super().validate_update(new, old, ctx)
         spec, before = new["spec"], old["spec"]
-        if ctx.subresource == "status":
-            return [*errors, *_validate_status(new.get("status") or {}, spec, ctx)]
         errors += validate_changed_addresses(spec, before)
         balancer, was = spec.get("loadBalancerClass"), before.get("loadBalancerClass")
         if spec["type"] == before["type"] == "LoadBalancer" and balancer != was:
@@ -81,6 +80,10 @@ class Services(Strategy):
         errors += _validate_service(new, old)
         ctx.warnings.extend(() if errors else warnings_of_service(new))
         return errors
+
+    def validate_status(self, new: JSON, old: JSON, ctx: Context) -> Errors:
+        errors = super().validate_status(new, old, ctx)
+        return [*errors, *_validate_status(new.get("status") or {}, new["spec"], ctx)]
 
     def field_labels(self, obj: JSON) -> dict[str, str]:
         spec = obj.get("spec", {})

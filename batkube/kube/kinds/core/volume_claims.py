@@ -49,19 +49,28 @@ class VolumeClaims(Strategy):
 
     def prepare_update(self, new: JSON, old: JSON, ctx: Context) -> None:
         super().prepare_update(new, old, ctx)
+        self._default_changed(new, old)
+
+    def prepare_status(self, new: JSON, old: JSON, ctx: Context) -> None:
+        super().prepare_status(new, old, ctx)
+        self._default_changed(new, old)
+
+    @staticmethod
+    def _default_changed(new: JSON, old: JSON) -> None:
         _default(new.setdefault("spec", {}), old.get("spec"))
         new.setdefault("status", {}).setdefault("phase", "Pending")
         resource_lists.round_up(new["status"].get("capacity"))
 
     def validate_update(self, new: JSON, old: JSON, ctx: Context) -> Errors:
         errors = super().validate_update(new, old, ctx)
-        if ctx.subresource == "status":
-            return errors + _validate_status(new["status"])
         grouped = any(
             (old["spec"].get(field) or {}).get("apiGroup") is not None for field in ("dataSource", "dataSourceRef")
         )
         errors += validate_claim_spec(new["spec"], "spec", any_group=grouped) + _validate_change(new, old)
         return _warned(new, ctx, errors)
+
+    def validate_status(self, new: JSON, old: JSON, ctx: Context) -> Errors:
+        return super().validate_status(new, old, ctx) + _validate_status(new["status"])
 
 
 def _warned(obj: JSON, ctx: Context, errors: Errors) -> Errors:

@@ -73,13 +73,14 @@ class Volumes(Strategy):
     def prepare_update(self, new: JSON, old: JSON, ctx: Context) -> None:
         super().prepare_update(new, old, ctx)
         _default(new)
-        if ctx.subresource == "status":
-            _date_phase(new["status"], old.get("status") or {}, ctx.now)
+
+    def prepare_status(self, new: JSON, old: JSON, ctx: Context) -> None:
+        super().prepare_status(new, old, ctx)
+        _default(new)
+        _date_phase(new["status"], old.get("status") or {}, ctx.now)
 
     def validate_update(self, new: JSON, old: JSON, ctx: Context) -> Errors:
         errors = super().validate_update(new, old, ctx)
-        if ctx.subresource == "status":
-            return errors
         errors += _validate(new)
         before = old["spec"]
         if any(_immutable_part(new["spec"], before, source) != before.get(source) for source in SOURCES):

@@ -41,10 +41,10 @@ class Ingresses(Strategy):
         return errors
 
     def validate_update(self, new: JSON, old: JSON, ctx: Context) -> Errors:
-        errors = super().validate_update(new, old, ctx)
-        if ctx.subresource == "status":
-            return [*errors, *validate_balancer(new.get("status") or {}, ctx)]
-        return [*errors, *_validate_ingress(new.get("spec") or {})]
+        return [*super().validate_update(new, old, ctx), *_validate_ingress(new.get("spec") or {})]
+
+    def validate_status(self, new: JSON, old: JSON, ctx: Context) -> Errors:
+        return [*super().validate_status(new, old, ctx), *validate_balancer(new.get("status") or {}, ctx)]
 
 
 def validate_balancer(status: JSON, ctx: Context) -> Errors:

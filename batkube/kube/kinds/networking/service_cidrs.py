@@ -27,8 +27,6 @@ class ServiceCIDRs(Strategy):
 
     def validate_update(self, new: JSON, old: JSON, ctx: Context) -> Errors:
         errors = super().validate_update(new, old, ctx)
-        if ctx.subresource == "status":
-            return errors
         ranges, before = _ranges(new), _ranges(old)
         if len(ranges) != len(before) and (len(before), len(ranges)) != (1, 2):
             return [*errors, FieldError.invalid(_PATH, ranges or None, _IMMUTABLE)]

@@ -55,14 +55,17 @@ class Log(Action):
 
 
 class Connections(_Connecting):
+    """The actions `exec` and `attach`."""
+
+    def check(self, request: ActionRequest, pod: JSON) -> None:
+        """Raise ApiError if the request names no container of the pod."""
+        _check_container(request, pod)
+
     def connect(self, request: ActionRequest, server: Deeds) -> Answer:
         """Answer exec, attach and port-forward."""
         pod = _pod(request)
         name, node = request.ctx.name, pod["spec"].get("nodeName")
-        if request.ctx.subresource == "portforward":
-            _check_ports(request)
-        else:
-            _check_container(request, pod)
+        self.check(request, pod)
         if not node:
             raise ApiError.bad_request(f"pod {name} does not have a host assigned")
         its = request.ctx.store.get("nodes", "", node)
@@ -77,6 +80,14 @@ class Connections(_Connecting):
         where = addresses[kind]
         why = f": lookup {where}: no such host" if kind in _NAMES else f" {where}:10250: connect: connection refused"
         raise ApiError.unforeseen(f"error dialing backend: dial tcp{why}")
+
+
+class PortForward(Connections):
+    """The action `portforward`."""
+
+    def check(self, request: ActionRequest, pod: JSON) -> None:
+        """Raise ApiError if the request names no ports."""
+        _check_ports(request)
 
 
 class PodProxy(_Connecting):

@@ -9,7 +9,7 @@ from typing import Any
 
 from ...apimachinery import metadata
 from ...apimachinery.metadata import Errors
-from ..strategy import Context, Strategy, keep, keep_all_but_status
+from ..strategy import Context, Strategy, keep
 from .annotations import take_app_armor, validate_changed_annotations, validate_pod_annotations
 from .conditions import gated_condition
 from .debugging import keep_for_debugging, validate_debugging
@@ -67,10 +67,13 @@ class Pods(Strategy):
         """Set what follows from the spec that admission made: quality of service, conditions, generation."""
         if old is None:
             self._complete_new(obj, ctx)
-        elif ctx.subresource != "status":
-            keep(obj, old, "status")
-            if obj["spec"] != old["spec"]:
-                obj["metadata"]["generation"] = old["metadata"].get("generation", 0) + 1
+            return
+        keep(obj, old, "status")
+        if obj["spec"] != old["spec"]:
+            obj["metadata"]["generation"] = old["metadata"].get("generation", 0) + 1
+
+    def complete_status(self, obj: JSON, old: JSON, ctx: Context) -> None:
+        """Do nothing: admission has not changed the spec."""
 
     @staticmethod
     def _complete_new(obj: JSON, ctx: Context) -> None:
@@ -91,42 +94,30 @@ class Pods(Strategy):
         return errors
 
     def prepare_update(self, new: JSON, old: JSON, ctx: Context) -> None:
-        if ctx.subresource == "status":
-            keep_all_but_status(new, old, self.kept_by_status)
-            default_status(new.setdefault("status", {}), old.get("status", {}))
-            keep_observed_generations(new["status"], old.get("status", {}))
-            keep_start_fraction(new["status"], old.get("status", {}))
-            return
         new.setdefault("spec", {})
         default_pod(new)
-        if ctx.subresource == "resize":
-            keep_for_resize(new, old)
-        elif ctx.subresource == "ephemeralcontainers":
-            keep_for_debugging(new, old)
+
+    def prepare_status(self, new: JSON, old: JSON, ctx: Context) -> None:
+        super().prepare_status(new, old, ctx)
+        default_status(new.setdefault("status", {}), old.get("status", {}))
+        keep_observed_generations(new["status"], old.get("status", {}))
+        keep_start_fraction(new["status"], old.get("status", {}))
 
     def validate_update(self, new: JSON, old: JSON, ctx: Context) -> Errors:
-        errors = super().validate_update(new, old, ctx)
-        if ctx.subresource in (None, "status"):
-            errors += self._validate_annotations(new, old, ctx)
-        if ctx.subresource == "status":
-            errors += validate_status(new["status"], old)
-            if not errors:
-                ctx.warnings.extend(warnings_of_addresses(new["status"]))
-            return errors
+        errors = super().validate_update(new, old, ctx) + self._validate_annotations(new, old, ctx)
         errors += metadata.validate_new(new["metadata"], self.name_rule)
-        if new["spec"] == old["spec"] and ctx.subresource != "resize":
-            if annotations := new["metadata"].get("annotations"):  # the real server looks at them twice
-                comparing = may_compare(ctx, old["spec"])
-                where = "metadata.annotations"
-                errors += validate_pod_annotations(annotations, new["spec"], where, comparing=comparing)
-            return errors
         comparing = may_compare(ctx, old["spec"])
+        if new["spec"] == old["spec"]:
+            return errors + _validate_annotations_again(new, comparing=comparing)
         errors += validate_pod(new, comparing=comparing)
-        if ctx.subresource == "resize":
-            return [*errors, *validate_resize(new, old)]
-        if ctx.subresource == "ephemeralcontainers":
-            return [*errors, *validate_debugging(new["spec"], old["spec"])]
-        return [*errors, *validate_spec_change(new["spec"], old["spec"], comparing=comparing)]
+        return errors + validate_spec_change(new["spec"], old["spec"], comparing=comparing)
+
+    def validate_status(self, new: JSON, old: JSON, ctx: Context) -> Errors:
+        errors = super().validate_status(new, old, ctx) + self._validate_annotations(new, old, ctx)
+        errors += validate_status(new["status"], old)
+        if not errors:
+            ctx.warnings.extend(warnings_of_addresses(new["status"]))
+        return errors
 
     def _validate_annotations(self, new: JSON, old: JSON, ctx: Context) -> Errors:
         now, before = (each["metadata"].get("annotations") or {} for each in (new, old))
@@ -158,3 +149,41 @@ class Pods(Strategy):
             "status.podIP": status.get("podIP", ""),
             "status.nominatedNodeName": status.get("nominatedNodeName", ""),
         }
+
+
+class Resize(Pods):
+    """The rules of `/resize`."""
+
+    def prepare_update(self, new: JSON, old: JSON, ctx: Context) -> None:
+        super().prepare_update(new, old, ctx)
+        keep_for_resize(new, old)
+
+    def validate_update(self, new: JSON, old: JSON, ctx: Context) -> Errors:
+        errors = Strategy.validate_update(self, new, old, ctx)
+        errors += metadata.validate_new(new["metadata"], self.name_rule)
+        errors += validate_pod(new, comparing=may_compare(ctx, old["spec"]))
+        return errors + validate_resize(new, old)
+
+
+class EphemeralContainers(Pods):
+    """The rules of `/ephemeralcontainers`."""
+
+    def prepare_update(self, new: JSON, old: JSON, ctx: Context) -> None:
+        super().prepare_update(new, old, ctx)
+        keep_for_debugging(new, old)
+
+    def validate_update(self, new: JSON, old: JSON, ctx: Context) -> Errors:
+        errors = Strategy.validate_update(self, new, old, ctx)
+        errors += metadata.validate_new(new["metadata"], self.name_rule)
+        comparing = may_compare(ctx, old["spec"])
+        if new["spec"] == old["spec"]:
+            return errors + _validate_annotations_again(new, comparing=comparing)
+        return errors + validate_pod(new, comparing=comparing) + validate_debugging(new["spec"], old["spec"])
+
+
+def _validate_annotations_again(pod: JSON, *, comparing: bool) -> Errors:
+    """Check the annotations of a pod whose spec is as it was: the real server looks at them twice."""
+    annotations = pod["metadata"].get("annotations")
+    if not annotations:
+        return []
+    return validate_pod_annotations(annotations, pod["spec"], "metadata.annotations", comparing=comparing)

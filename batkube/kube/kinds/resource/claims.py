@@ -51,18 +51,23 @@ class ResourceClaims(Strategy):
     def prepare_update(self, new: JSON, old: JSON, ctx: Context) -> None:
         super().prepare_update(new, old, ctx)
         _default(new.setdefault("spec", {}))
-        if ctx.subresource == "status":
-            status = new.get("status") or {}
-            for result in results_of(status.get("allocation")):
-                _default_tolerations(result)
-            drop_deallocated(status, old.get("status") or {})
+
+    def prepare_status(self, new: JSON, old: JSON, ctx: Context) -> None:
+        super().prepare_status(new, old, ctx)
+        _default(new.setdefault("spec", {}))
+        status = new.get("status") or {}
+        for result in results_of(status.get("allocation")):
+            _default_tolerations(result)
+        drop_deallocated(status, old.get("status") or {})
 
     def validate_update(self, new: JSON, old: JSON, ctx: Context) -> Errors:
         errors = super().validate_update(new, old, ctx)
-        if ctx.subresource == "status":
-            return errors + validate_status(new, old.get("status") or {}, names_of(new["spec"]), ctx)
         errors += validate_new(new["metadata"], self.name_rule)
         return errors + immutable("spec", new["spec"], old["spec"], of="resource/v1.ResourceClaimSpec")
+
+    def validate_status(self, new: JSON, old: JSON, ctx: Context) -> Errors:
+        errors = super().validate_status(new, old, ctx)
+        return errors + validate_status(new, old.get("status") or {}, names_of(new["spec"]), ctx)
 
 
 class ResourceClaimTemplates(Strategy):

@@ -229,6 +229,10 @@ class VolumeAttachments(Strategy):
         super().prepare_update(new, old, ctx)
         _default_attachment(new)
 
+    def prepare_status(self, new: JSON, old: JSON, ctx: Context) -> None:
+        super().prepare_status(new, old, ctx)
+        _default_attachment(new)
+
     def validate_create(self, obj: JSON, ctx: Context) -> Errors:
         return super().validate_create(obj, ctx) + _validate_attachment(obj.get("spec") or {})
 
@@ -236,6 +240,8 @@ class VolumeAttachments(Strategy):
         errors = validate_new(new["metadata"], self.name_rule) + _validate_attachment(new.get("spec") or {})
         errors += _validate_attachment_status(new.get("status") or {})
         return errors + immutable("spec", new.get("spec"), old.get("spec"), of="storage/v1.VolumeAttachmentSpec")
+
+    validate_status = validate_update
 
 
 def _default_attachment(obj: JSON) -> None:
