@@ -25,6 +25,7 @@ from .codec import typed
 from .custom.definitions import STORAGE as DEFINITIONS
 from .custom.definitions import Definitions, DefinitionStrategy
 from .discovery.non_resource_paths import Documents
+from .discovery.openid import IssuerDocuments
 from .http.activity import Activity
 from .http.endpoint import Endpoint, send_answer
 from .http.listener import Listener
@@ -35,6 +36,7 @@ from .in_process.bootstrap import bootstrap
 from .in_process.given import Given, Told
 from .in_process.trusted import TrustedWrites
 from .kinds.core.node_lifecycle import TaintedNodes
+from .kinds.core.service_accounts import ISSUER
 from .kinds.strategies import ACTIONS, STRATEGIES
 from .schema.gates import enabled_gates
 from .schema.resources import Registry, ResourceType, default_registry
@@ -138,7 +140,8 @@ class ApiServer(Activity):
             token=self.token,
             authentication_required=self.token is not None,
         )
-        super().__init__(Endpoint(self._api, Documents(self.registry, version, self._metrics), time_stands))
+        issuer = IssuerDocuments(ISSUER, self._api.authentication.signer, lambda: self.url)
+        super().__init__(Endpoint(self._api, Documents(self.registry, version, self._metrics, issuer), time_stands))
         self.trusted = TrustedWrites(self._api, self.create, self.update)
         """The writes for a caller that promises to know the rules."""
         self.routes: list[Callable[[], APIRouter]] = []

@@ -8,7 +8,6 @@ administrator, too. If it is required, an unknown user gets the few answers that
 from __future__ import annotations
 
 import hmac
-import secrets
 from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
@@ -16,6 +15,7 @@ from ..apimachinery.status import ApiError
 from ..apimachinery.users import ADMIN, ANONYMOUS, AUTHENTICATED, UNAUTHENTICATED, User
 from ..kinds.core.service_accounts import read_token
 from ..kinds.strategy import Reader
+from .token_signer import TokenSigner
 
 PUBLIC_PATHS = frozenset((b"/healthz", b"/livez", b"/readyz", b"/version", b"/version/"))
 """The paths that unknown users may read: the cluster role `system:public-info-viewer` of every cluster with RBAC."""
@@ -27,13 +27,13 @@ class Authentication:
     `token` is the administrator's. Tokens that this server gave to service accounts (`store`) are valid as well, until
     they expire (`now`: simulated Unix seconds). `required`: unknown users are not let in.
 
-    `token_key` signs the tokens of service accounts. It is secret if they protect something, and so it differs each
+    `signer` signs the tokens of service accounts. Its key is secret if they protect something, and so it differs each
     time. If not, the same server gives the same tokens each time.
     """
 
     def __init__(self, store: Reader, now: Callable[[], float], *, token: str | None, required: bool) -> None:
         self.required = required
-        self.token_key = secrets.token_bytes(32) if required else b""
+        self.signer = TokenSigner(secret=required)
         self._store = store
         self._now = now
         self._token = token.encode() if token else b""
@@ -63,7 +63,7 @@ class Authentication:
         """Return the user of a token; None if the token is unknown."""
         if self._token and hmac.compare_digest(token, self._token):
             return ADMIN
-        return read_token(token, self._store, self.token_key, self._now())
+        return read_token(token, self._store, self.signer, self._now())
 
     def allows(self, user: str, groups: Collection[str], verb: str, path: str | None) -> bool:
         """Return True if the user may do what an access review asks about. `path` is None if it is about a resource."""

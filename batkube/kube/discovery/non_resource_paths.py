@@ -11,7 +11,7 @@ from ..codec.negotiation import JSON_TYPE, Accepted, parse_accept
 from ..schema.resources import Registry
 from ..verbs.options import Query
 from . import groups as discovery
-from . import openapi, openapi_v2
+from . import openapi, openapi_v2, openid
 
 JSON = dict[str, Any]
 
@@ -24,11 +24,14 @@ HEALTH_CHECKS = frozenset(("ping", "log", "etcd", "poststarthook"))
 class Documents:
     """The answers to requests for paths that name no resource."""
 
-    def __init__(self, registry: Registry, version: str, metrics: Callable[[], str]) -> None:
+    def __init__(
+        self, registry: Registry, version: str, metrics: Callable[[], str], issuer: openid.IssuerDocuments
+    ) -> None:
         """Create the documents; `metrics` returns the text of /metrics."""
         self._registry = registry
         self._version = version
         self._metrics = metrics
+        self._issuer = issuer
 
     def __call__(self, parts: list[str], method: str, accept: str, query: Query) -> Answer:
         first = parts[0]
@@ -40,10 +43,12 @@ class Documents:
             return answer_text(200, "ok")
         if first == "version" and len(parts) == 1:
             self._only_get(method)
-            if accept and not any(clause.media_type in ("*/*", JSON_TYPE) for clause in parse_accept(accept)):
-                message = f"406: Not Acceptable\n\nAvailable representations: {JSON_TYPE}"
-                raise ApiError(406, "NotAcceptable", message, {})
+            self._only_as(JSON_TYPE, accept)
             return answer_object(200, version_info(self._version), _PRETTY)
+        if (path := f"/{'/'.join(parts)}") in openid.TYPES:
+            self._only_get(method)
+            self._only_as(openid.TYPES[path], accept)
+            return self._issuer.answer(path)
         if parts == [""]:
             self._only_get(method)
             return answer_object(200, {"paths": self._paths()})
@@ -63,6 +68,7 @@ class Documents:
     def _paths(self) -> list[str]:
         """Return the paths that can be read."""
         paths = ["/api", "/apis", "/healthz", "/livez", "/metrics", "/openapi/v2", "/openapi/v3", "/readyz", "/version"]
+        paths += openid.TYPES
         for group in self._registry.groups():
             root = f"/apis/{group}" if group else "/api"
             paths += [root] if group else []
@@ -73,6 +79,12 @@ class Documents:
     def _only_get(method: str) -> None:
         if method != "GET":
             raise ApiError.method_not_allowed()
+
+    @staticmethod
+    def _only_as(media_type: str, accept: str) -> None:
+        if accept and not any(clause.media_type in ("*/*", media_type) for clause in parse_accept(accept)):
+            message = f"406: Not Acceptable\n\nAvailable representations: {media_type}"
+            raise ApiError(406, "NotAcceptable", message, {})
 
 
 def version_info(version: str) -> JSON:

@@ -20,10 +20,29 @@ Change = Callable[[JSON], None]
 """A function that changes an object in place."""
 
 
+class Signer(Protocol):
+    """The key pair that signs tokens. See `authentication.token_signer`."""
+
+    algorithm: str
+
+    @property
+    def key_id(self) -> str: ...
+
+    def sign(self, data: bytes) -> bytes: ...
+
+    @property
+    def verify(self) -> Callable[[bytes, bytes], bool]:
+        """The function that returns True if the second is the signature of the first."""
+        ...
+
+
 class Access(Protocol):
     """The access of users: who may come in, and what they may do. See `authentication.Authentication`."""
 
-    token_key: bytes
+    @property
+    def signer(self) -> Signer:
+        """The key that the tokens of service accounts are signed with."""
+        ...
 
     def user_of_token(self, token: bytes) -> User | None: ...
 

@@ -1,15 +1,13 @@
 """Service accounts and their tokens (`pkg/registry/core/serviceaccount`).
 
-A token is a JSON Web Token that names its account. It is signed with a key of the server's and the account's uid, so
-that it ends with the account.
+A token is a JSON Web Token that names its account and the account's uid, so that it ends with the account. It is signed
+with a key pair of the server's.
 """
 
 from __future__ import annotations
 
 import base64
 import calendar
-import hashlib
-import hmac
 import time
 from typing import Any
 
@@ -17,7 +15,7 @@ import orjson
 
 from ...apimachinery.status import ApiError, FieldError, quote
 from ...apimachinery.users import AUTHENTICATED, User, service_account_groups
-from ..action import Action, ActionRequest, Answer, Deeds
+from ..action import Action, ActionRequest, Answer, Deeds, Signer
 from ..strategy import Context, Reader, Strategy
 
 JSON = dict[str, Any]
@@ -26,7 +24,6 @@ SERVICE_ACCOUNTS = "serviceaccounts"
 ISSUER = "https://kubernetes.default.svc"
 """The issuer of tokens. It is their audience, too, unless they name another one."""
 _LEAST, _MOST, _DEFAULT = 600, 1 << 32, 3600  # seconds
-_HEADER: JSON = {"alg": "HS256", "typ": "JWT"}
 _TOKEN_REQUEST = "TokenRequest.authentication.k8s.io"
 _BOUND = {"Pod": "pods", "Node": "nodes", "Secret": "secrets"}
 _TIME = "%Y-%m-%dT%H:%M:%SZ"
@@ -98,6 +95,7 @@ class TokenRequests(Action):
                 "serviceaccount": {"name": ctx.name, "uid": account["metadata"]["uid"]},
                 **bound,
             },
+            "nbf": issued,
             "sub": f"system:serviceaccount:{ctx.namespace}:{ctx.name}",
         }
         expires = time.strftime(_TIME, time.gmtime(min(issued + seconds, 253402300799)))
@@ -112,7 +110,7 @@ class TokenRequests(Action):
                 "creationTimestamp": ctx.now,
             },
             "spec": {"boundObjectRef": None, **spec},
-            "status": {"token": _token(claims, server.access.token_key), "expirationTimestamp": expires},
+            "status": {"token": _token(claims, server.access.signer), "expirationTimestamp": expires},
         }
         return Answer(201, answer)
 
@@ -147,11 +145,10 @@ def _bound_object(reference: JSON | None, ctx: Context) -> JSON:
     return {kind.lower(): {"name": name, "uid": found["metadata"]["uid"]}}
 
 
-def _token(claims: JSON, key: bytes) -> str:
-    parts = b".".join((_encode(orjson.dumps(_HEADER)), _encode(orjson.dumps(claims))))
-    return b".".join(
-        (parts, _encode(_signature(parts, key, claims["kubernetes.io"]["serviceaccount"]["uid"])))
-    ).decode()
+def _token(claims: JSON, signer: Signer) -> str:
+    header = {"alg": signer.algorithm, "kid": signer.key_id}
+    parts = b".".join((_encode(orjson.dumps(header)), _encode(orjson.dumps(claims))))
+    return b".".join((parts, _encode(signer.sign(parts)))).decode()
 
 
 def _encode(data: bytes) -> bytes:
@@ -162,11 +159,7 @@ def _decode(data: bytes) -> bytes:
     return base64.urlsafe_b64decode(data + b"=" * (-len(data) % 4))
 
 
-def _signature(parts: bytes, key: bytes, uid: str) -> bytes:
-    return hmac.new(key + uid.encode(), parts, hashlib.sha256).digest()
-
-
-def read_token(token: bytes, store: Reader, key: bytes, now: float) -> User | None:
+def read_token(token: bytes, store: Reader, signer: Signer, now: float) -> User | None:
     """Return the user of a token at a time (Unix seconds); None if no account of this server has this token."""
     parts, _, signature = token.rpartition(b".")
     try:
@@ -175,9 +168,9 @@ def read_token(token: bytes, store: Reader, key: bytes, now: float) -> User | No
         namespace, name = whose["namespace"], whose["serviceaccount"]["name"]
         account = store.get(SERVICE_ACCOUNTS, namespace, name)
         uid = account["metadata"]["uid"] if account is not None else ""
-        if not uid or not hmac.compare_digest(_decode(signature), _signature(parts, key, uid)):
+        if not uid or uid != whose["serviceaccount"]["uid"] or claims["exp"] <= now:
             return None
-        if claims["exp"] <= now:
+        if not signer.verify(parts, _decode(signature)):
             return None
     except (IndexError, KeyError, TypeError, ValueError):
         return None
