@@ -1,4 +1,4 @@
-"""What is to happen, by date: the order of entries, and those that are cancelled."""
+"""The queue of events by date: the order of entries, and those that are cancelled."""
 
 from functools import partial
 

@@ -1,4 +1,4 @@
-"""What Batsim tells of a job, and the states that a job goes through."""
+"""Batsim's messages about a job, and the states that a job goes through."""
 
 from typing import Any
 

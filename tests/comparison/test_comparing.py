@@ -1,4 +1,4 @@
-"""What a comparison of two sides finds."""
+"""The findings of a comparison of two sides."""
 
 from dataclasses import replace
 from pathlib import Path

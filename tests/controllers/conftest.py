@@ -74,13 +74,13 @@ class Cluster:
         self.send("POST", "/api/v1/nodes", {"metadata": {"name": name, "labels": labels}, "status": status})
 
     def heartbeat(self, name: str) -> None:
-        """What the kubelet says again and again."""
+        """Renew the condition Ready, as the kubelet does again and again."""
         now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
         ready = {"type": "Ready", "status": "True", "reason": "KubeletReady", "lastHeartbeatTime": now}
         self.patch(f"/api/v1/nodes/{name}/status", {"status": {"conditions": [ready]}})
 
     def keep_alive(self) -> None:
-        """What the kubelets of all nodes say, each half second while somebody waits: a node is lost after four."""
+        """Send the heartbeats of all nodes, each half second while somebody waits: a node is lost after four."""
         if time.monotonic() - self._heard >= 0.5:
             for name in self._nodes:
                 if name not in self.silent:
@@ -98,7 +98,7 @@ class Cluster:
         return wait_until(what, look)
 
     def pod_status(self, pod: JSON, **status: Any) -> None:
-        """What the kubelet says of a pod."""
+        """Write the status of a pod, as the kubelet does."""
         self.patch(self.path("v1/pods", pod["metadata"]["name"]) + "/status", {"status": status})
 
     def run_pods(self, selector: str) -> None:

@@ -1,4 +1,4 @@
-"""What is wrong with jobs and platforms is told before anything runs; what looks like a slip is warned of."""
+"""Errors in jobs and platforms are told before anything runs; slips are warned of."""
 
 import json
 from collections.abc import Callable
