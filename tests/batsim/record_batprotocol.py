@@ -174,9 +174,9 @@ async def play(form: Form, folder: Path) -> tuple[Player, list[tuple[Direction, 
     )
     try:
         while not player.over:
-            message = await asyncio.wait_for(endpoint.receive(), 30)
+            message = await asyncio.wait_for(endpoint.receive(), 120)
             await endpoint.send(player.answer(message))
-        return player, frames, await asyncio.wait_for(process.wait(), 30)
+        return player, frames, await asyncio.wait_for(process.wait(), 120)
     finally:
         if process.returncode is None:
             process.kill()

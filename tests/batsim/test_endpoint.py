@@ -66,7 +66,7 @@ async def test_a_batsim_that_dies_is_noticed_and_the_next_is_served(endpoint: En
 
 async def test_waiting_can_be_given_up_without_losing_a_message(endpoint: Endpoint, tmp_path: Path) -> None:
     with pytest.raises(TimeoutError):
-        await asyncio.wait_for(endpoint.receive(), 0.05)
+        await asyncio.wait_for(endpoint.receive(), 0.05)  # to pass
     process = await call(endpoint, tmp_path)
     await FirstComeFirstServed().play(endpoint)
     assert await process.wait() == 0

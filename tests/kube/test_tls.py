@@ -169,7 +169,7 @@ async def test_nothing_is_in_flight_once_the_handshake_is_done(client: Client, s
     assert client.incoming.pending == 0
     assert not client.tls.pending()
     with pytest.raises(asyncio.TimeoutError):
-        await asyncio.wait_for(client.reader.read(1), 0.1)
+        await asyncio.wait_for(client.reader.read(1), 0.1)  # to pass
 
 
 async def test_who_speaks_plain_http_is_told_in_plain_words(server: ApiServer) -> None:

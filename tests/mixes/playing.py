@@ -63,7 +63,7 @@ async def batsim(mix: Mix, files: Files, program: Path, prefix: Path) -> BatsimP
 
 def play_in_process(mix: Mix, files: Files, out: Path, *, exact: bool) -> Outcome:
     """The outcome with the built-in simulator. ``out``: a folder that exists."""
-    return asyncio.run(play_within(mix, files, out, None, exact=exact, timeout=60))
+    return asyncio.run(play_within(mix, files, out, None, exact=exact, timeout=600))
 
 
 async def play_within(

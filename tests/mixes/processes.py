@@ -30,7 +30,7 @@ def run(mix: Mix, files: Files, out: Path, *, scheduler: str, batsim: Path | Non
     except subprocess.TimeoutExpired:
         endless = any(is_computing(pid) for pid in _children(running.pid, "batsim"))
         running.send_signal(signal.SIGINT)
-        _, said = running.communicate(timeout=30)
+        _, said = running.communicate(timeout=120)
         return Outcome(error=ENDLESS if endless else f"no end within {timeout:g} s: {said.strip()}")
     outcome = Outcome(read_jobs_csv(out / "jobs.csv"))
     outcome.own = read_jobs_csv(out / ("batsim_jobs.csv" if batsim else "jobs.csv"))

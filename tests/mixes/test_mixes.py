@@ -36,5 +36,5 @@ def test_the_same_with_kube_scheduler(seed: int, tmp_path: Path, built_tool: Cal
     built_tool(KUBE_SCHEDULER)
     made = mix(seed)
     files = made.write(tmp_path / "inputs")
-    outcome = run(made, files, tmp_path / "out", scheduler="kube-scheduler", batsim=None, timeout=100)
+    outcome = run(made, files, tmp_path / "out", scheduler="kube-scheduler", batsim=None, timeout=900)
     assert not faults(made, outcome, preempting=True, within=LATE)
