@@ -19,6 +19,7 @@ MAY_IMPORT = {
     "results": set(),
     "comparison": {"results", "option"},
     "checks": {"comparison", "results", "kube"},
+    "report": {"results"},
     "startup": {"kube"},
     "bridge": {
         "kube",

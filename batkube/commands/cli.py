@@ -4,6 +4,7 @@ which is loaded when it is asked for.
 Exit codes: 0 finished, 1 the run failed, 2 bad usage or input, 3 a rule is broken, 130 interrupted.
 """
 
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
@@ -127,6 +128,52 @@ def check(settings: CheckSettings) -> None:
     from batkube.commands import check as command
 
     raise typer.Exit(command.main(settings))
+
+
+@app.command()
+def show(folder: Annotated[Path, typer.Argument(metavar="OUT", help="Folder of results.")]) -> None:
+    """Sum up a run in the terminal: its figures, how they went over time, why pods waited."""
+    from batkube.commands import show as command
+
+    raise typer.Exit(command.main(folder))
+
+
+class ReportForm(StrEnum):
+    """The formats of a report."""
+
+    HTML = "html"
+    MD = "md"
+    PNG = "png"
+    SVG = "svg"
+
+
+@app.command()
+def report(
+    folder: Annotated[Path, typer.Argument(metavar="OUT", help="Folder of results.")],
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            "--out",
+            "-o",
+            metavar="FILE",
+            help="The file to write; - is standard output. Else report.html in OUT.",
+            show_default=False,
+        ),
+    ] = None,
+    form: Annotated[
+        ReportForm | None,
+        typer.Option(
+            "--format",
+            help="A page, Markdown for a pull request, or a figure; else as FILE is named.",
+            show_default=False,
+        ),
+    ] = None,
+    opened: Annotated[bool, typer.Option("--open", metavar="", help="Show it in the browser.")] = False,
+) -> None:
+    """Make a report of a run: one page that needs no network, or Markdown, or a figure."""
+    from batkube.commands import report as command
+
+    raise typer.Exit(command.main(folder, out, form.value if form else None, opened=opened))
 
 
 @app.command()

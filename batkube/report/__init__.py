@@ -1,0 +1,1 @@
+"""The results of a run, shown: a page in one file, Markdown, a figure for papers, a summary for the terminal."""

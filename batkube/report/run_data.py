@@ -1,0 +1,170 @@
+"""What a report is made of: the jobs of a run with their pods, whichever files its folder has.
+
+A folder of plain Batsim files has jobs alone; one of an interrupted run has pods of jobs that are not over.
+"""
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import TypeVar
+
+from batkube.results.accounts import Accounts
+from batkube.results.figures import Figures
+from batkube.results.jobs import JobRow
+from batkube.results.metrics import bounded_slowdown
+from batkube.results.nodes import NodeRow
+from batkube.results.pods import REPLACED, PodRecord
+from batkube.results.result import Result
+from batkube.results.run import Run
+from batkube.results.series import NodeSeriesRow, SeriesRow
+
+STATES = ("succeeded", "failed", "walltime reached", "killed", "rejected", "running", "waiting")
+"""How a job ended, or is."""
+_STATE_OF = {
+    "COMPLETED_SUCCESSFULLY": "succeeded",
+    "COMPLETED_WALLTIME_REACHED": "walltime reached",
+    "COMPLETED_KILLED": "killed",
+    "REJECTED": "rejected",
+}
+Row = TypeVar("Row")
+
+
+@dataclass(slots=True)
+class ReportJob:
+    """A job, over or not. Times are simulated seconds."""
+
+    name: str
+    """``WORKLOAD!NAME``, or the name alone where there is one workload."""
+    id: str
+    submitted: float
+    started: float | None = None
+    finished: float | None = None
+    state: str = "waiting"
+    resources: int = 1
+    """The number of its pods, or hosts."""
+    pods: list[PodRecord] = field(default_factory=list)
+    """Its pods, those that were replaced too."""
+
+    @property
+    def cores(self) -> float:
+        """The cores that its pods ask for together."""
+        return sum(pod.cpu for pod in self.pods if pod.reason != REPLACED)
+
+    @property
+    def waited(self) -> float | None:
+        """The seconds from submission to start; None for a job that has not started."""
+        return None if self.started is None else self.started - self.submitted
+
+    @property
+    def slowdown(self) -> float | None:
+        """The bounded slowdown; None for a job that has not ended."""
+        if self.started is None or self.finished is None:
+            return None
+        return bounded_slowdown(self.finished - self.submitted, self.finished - self.started)
+
+    @property
+    def user(self) -> str:
+        """The user that its pods name."""
+        return self.pods[0].user if self.pods else ""
+
+    @property
+    def queue(self) -> str:
+        """The queue that its pods name."""
+        return self.pods[0].queue if self.pods else ""
+
+    @property
+    def priority(self) -> int:
+        """The priority of its pods."""
+        return self.pods[0].priority if self.pods else 0
+
+
+class RunData:
+    """Everything about a run that a report shows. Raises ResultsError where the folder has no jobs that can be read."""
+
+    def __init__(self, result: Result) -> None:
+        self.result = result
+        has = {path.name for path in result.folder.iterdir()} if result.folder.is_dir() else set()
+        self.run: Run | None = result.run if "run.json" in has else None
+        """None for a folder of Batsim's files alone."""
+        self.pods: Sequence[PodRecord] = _if_there(has, "pods.csv", lambda: result.pod_rows)
+        over = self._over = _if_there(has, "jobs.csv", lambda: result.job_rows)
+        if "pods.csv" not in has and "jobs.csv" not in has:
+            over = self._over = result.job_rows  # says what is wrong
+        self.nodes: list[NodeRow] = sorted(
+            _if_there(has, "nodes.csv", lambda: result.node_rows), key=lambda node: natural(node.node)
+        )
+        self.series: Sequence[SeriesRow] = _if_there(has, "series.csv", lambda: result.series_rows)
+        self.node_changes: Sequence[NodeSeriesRow] = []
+        if any(node.failures for node in self.nodes):
+            self.node_changes = _if_there(has, "node_series.csv", lambda: result.node_series_rows)
+        self.has_attempts = "attempts.csv" in has
+        self.jobs = jobs_of(over, self.pods)
+        """In order of submission."""
+        ends = [job.finished for job in self.jobs if job.finished is not None]
+        self.end = max([*ends, self.run.simulated_seconds if self.run else 0.0], default=0.0)
+        """The date at which the run ended."""
+
+    @cached_property
+    def figures(self) -> Figures:
+        """The figures of all jobs; where ``run.json`` has none, those of the jobs that are over."""
+        if self.run is not None and self.run.figures is not None:
+            return self.run.figures
+        accounts = Accounts([], [], self.end)
+        for row in self._over:
+            accounts.add_job(row)
+        return accounts.figures()
+
+    @property
+    def scheduler(self) -> str:
+        """The scheduler's name, as far as it is known."""
+        return self.run.scheduler.kind if self.run else "a scheduler"
+
+    @property
+    def inputs(self) -> list[str]:
+        """The names of platform and workloads, without their folders."""
+        if self.run is None:
+            return [self.result.folder.name]
+        files = [*self.run.workloads, *([self.run.platform] if self.run.platform else [])]
+        return [Path(file.path).name for file in files]
+
+
+def jobs_of(over: Sequence[JobRow], pods: Sequence[PodRecord]) -> list[ReportJob]:
+    """Put jobs and pods together."""
+    alone = len({row.workload_name for row in over} | {pod.job_id.partition("!")[0] for pod in pods}) < 2
+    jobs: dict[str, ReportJob] = {}
+    for row in over:
+        jobs[row.id] = ReportJob(
+            name=row.job_id if alone else row.id,
+            id=row.id,
+            submitted=row.submission_time,
+            started=row.starting_time,
+            finished=row.finish_time,
+            state=_STATE_OF.get(row.final_state, "failed"),
+            resources=row.requested_number_of_resources,
+        )
+    under_way: list[ReportJob] = []
+    for pod in pods:
+        job = jobs.get(pod.job_id)
+        if job is None:
+            name = pod.job_id.partition("!")[2] if alone else pod.job_id
+            job = jobs[pod.job_id] = ReportJob(name or pod.job_id, pod.job_id, pod.created_time, resources=0)
+            under_way.append(job)
+        job.pods.append(pod)
+    for job in under_way:
+        present = [pod for pod in job.pods if pod.reason != REPLACED]
+        job.resources = len(present)
+        starts = [pod.starting_time for pod in present]
+        if starts and None not in starts:
+            job.started, job.state = max(start for start in starts if start is not None), "running"
+    return sorted(jobs.values(), key=lambda job: job.submitted)
+
+
+def natural(name: str) -> list[tuple[int, str]]:
+    """Return a key that sorts ``node-10`` behind ``node-9``."""
+    return [(int(part), "") if part.isdigit() else (-1, part) for part in re.split(r"([0-9]+)", name)]
+
+
+def _if_there(has: set[str], name: str, rows: Callable[[], list[Row]]) -> list[Row]:
+    return rows() if name in has else []

@@ -1,0 +1,222 @@
+"""The parts of a report that are words and numbers, the same in every format."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from batkube.report.quantities import NONE, core_time, count, duration, exact, percent, plain, ratio
+from batkube.report.run_data import RunData
+from batkube.results.figures import Figures, Spread
+from batkube.results.metrics import WAIT_REASONS
+from batkube.results.run import IN_PROCESS, InputFile
+
+MOST_FAILURES = 30
+"""The jobs without success that are listed; ``jobs.csv`` has them all."""
+
+WAITED_FOR = {
+    "no_capacity": ("no capacity", "the whole cluster had less left than the pod asked for"),
+    "fragmentation": ("fragmentation", "enough was left in all, but not on one node"),
+    "constraints": ("constraints", "nodes with room were ruled out: affinity, taints, topology, ports, volumes"),
+    "queue_order": ("queue order", "there was a place; others went first, or it was not tried yet"),
+    "back_off": ("back-off", "there was a place; the scheduler was not to try the pod again yet"),
+    "gang": ("gang", "other pods of its job had no place"),
+    "gates": ("gates", "a scheduling gate, a quota or a suspension held it back"),
+    "startup": ("start-up", "it had its node; image and container took their time"),
+}
+"""For each reason to wait its name and meaning."""
+assert tuple(WAITED_FOR) == WAIT_REASONS
+
+GROUPS = {"size": "cores", "user": "user", "queue": "queue", "priority": "priority"}
+"""The groups of jobs, and the heading of each."""
+MOST_GROUPS = 25
+
+
+@dataclass(frozen=True, slots=True)
+class Tile:
+    """A figure with its name."""
+
+    label: str
+    value: str
+    note: str = ""
+    """A second line, smaller."""
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """A job that did not end well."""
+
+    job: str
+    state: str
+    date: float | None
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """The figures of some of the jobs."""
+
+    kind: str
+    name: str
+    figures: Figures
+
+
+def title(data: RunData) -> str:
+    """Return the heading: the scheduler and its workload."""
+    return f"{data.scheduler} on {data.inputs[0]}" if data.inputs else data.scheduler
+
+
+def subtitle(data: RunData) -> str:
+    """Return what the run was, in one line."""
+    run = data.run
+    parts = [count(len(data.jobs), "job")]
+    if data.nodes:
+        parts.append(count(len(data.nodes), "node"))
+    parts.append(f"{duration(data.end)} simulated")
+    if run is not None:
+        parts += [f"simulator: {run.simulator}", f"seed {run.seed}", f"batkube {run.batkube}"]
+    return " · ".join(parts)
+
+
+def ends(figures: Figures) -> list[tuple[str, int]]:
+    """Return how many jobs ended in each way, those ways only that there were."""
+    named = [
+        ("succeeded", figures.succeeded), ("failed", figures.failed), ("walltime reached", figures.walltime_reached),
+        ("killed", figures.killed), ("rejected", figures.rejected), ("unfinished", figures.unfinished),
+    ]  # fmt: skip
+    return [(name, number) for name, number in named if number]
+
+
+def tiles(data: RunData) -> list[Tile]:
+    """Return the figures that sum up the run."""
+    figures = data.figures
+    found = [
+        Tile("Jobs", f"{figures.submitted:,}", ", ".join(f"{number:,} {name}" for name, number in ends(figures))),
+        Tile("Makespan", duration(figures.makespan), exact(figures.makespan) if figures.makespan else ""),
+        Tile("Mean wait", duration(figures.waiting_time.mean), _tail(figures.waiting_time)),
+        Tile("Mean slowdown", ratio(figures.bounded_slowdown.mean), _ratio_tail(figures.bounded_slowdown)),
+        Tile("CPU utilisation", percent(figures.cpu_utilization), _others(figures)),
+    ]
+    if figures.distance is not None:
+        found.append(
+            Tile("Makespan to bound", ratio(figures.distance), f"no schedule is below {duration(figures.area_bound)}")
+        )
+    if figures.throughput is not None:
+        found.append(Tile("Throughput", f"{plain(round(figures.throughput, 1))} / h", "jobs an hour"))
+    if figures.attempts:
+        found.append(Tile("Attempts", f"{figures.attempts:,}", f"{figures.failed_attempts:,} in vain"))
+    if figures.preempted or figures.lost_work:
+        found.append(
+            Tile(
+                "Lost work",
+                core_time(figures.lost_work),
+                count(figures.preempted, "pod preempted", "pods preempted")
+                if figures.preempted
+                else "of pods killed early",
+            )
+        )
+    if figures.fairness is not None:
+        found.append(Tile("Fairness", f"{figures.fairness:.3f}", "Jain's index over users; 1 is even"))
+    if data.run is not None and data.run.energy is not None and data.run.energy.total is not None:
+        found.append(Tile("Energy", f"{plain(round(data.run.energy.total / 3.6e6, 3))} kWh", "all hosts"))
+    return found
+
+
+def _tail(spread: Spread) -> str:
+    if spread.mean is None:
+        return ""
+    return f"median {duration(spread.median)}, p95 {duration(spread.p95)}, max {duration(spread.max)}"
+
+
+def _ratio_tail(spread: Spread) -> str:
+    if spread.mean is None:
+        return ""
+    return f"bounded; median {ratio(spread.median)}, p95 {ratio(spread.p95)}, max {ratio(spread.max)}"
+
+
+def _others(figures: Figures) -> str:
+    others = [("memory", figures.memory_utilization), ("GPU", figures.gpu_utilization)]
+    return ", ".join(f"{name} {percent(part)}" for name, part in others if part) or "requested of allocatable"
+
+
+def groups(data: RunData) -> dict[str, list[Group]]:
+    """Return the groups of jobs, of each kind of which there are two at least."""
+    by = data.run.figures_by if data.run else {}
+    return {
+        kind: [Group(kind, name, figures) for name, figures in by[kind].items()]
+        for kind in GROUPS
+        if len(by.get(kind, {})) > 1
+    }
+
+
+def wait_parts(figures: Figures) -> list[tuple[str, float, float]]:
+    """Return each reason to wait: its name, its seconds over all pods, and its part of all waiting."""
+    total = sum(figures.wait_reasons.values())
+    if total <= 0:
+        return []
+    return [(name, seconds, seconds / total) for name, seconds in figures.wait_reasons.items() if seconds > 0]
+
+
+def failures(data: RunData) -> list[Failure]:
+    """Return the jobs that did not end well, in order of submission."""
+    rejected = data.run.rejected if data.run else {}
+    found = []
+    for job in data.jobs:
+        if job.state in ("succeeded", "running"):
+            continue
+        why = rejected.get(job.id, "")
+        if not why and job.pods:
+            last = job.pods[-1]
+            why = last.reason or (f"waits: {last.waited_for}" if last.waited_for and job.state == "waiting" else "")
+        found.append(Failure(job.name, "never started" if job.state == "waiting" else job.state, job.finished, why))
+    return found
+
+
+def warnings(data: RunData) -> list[str]:
+    """Return what a reader must not overlook."""
+    run = data.run
+    if run is None:
+        return []
+    found = [f"no scheduler named {name} was running; {count(len(jobs), 'job')} asked for it"
+             for name, jobs in run.unserved.items()]  # fmt: skip
+    return [*found, *run.warnings, *(f"not repeatable: {why}" for why in run.not_repeatable)]
+
+
+def facts(data: RunData) -> list[tuple[str, str]]:
+    """Return how the run was made, name by name."""
+    run = data.run
+    if run is None:
+        return [("results", str(data.result.folder))]
+    clock = {"real": "real", IN_PROCESS: "in process"}.get(run.scheduler.clock, "simulated")
+    found = [
+        ("scheduler", f"{run.scheduler.kind} (names: {', '.join(run.scheduler.names)})"),
+        ("command", " ".join(run.scheduler.command)),
+        ("scheduler's clock", clock),
+        ("simulator", run.simulator + (", Batsim's exact dates" if run.exact else "")),
+        ("nodes", {True: "shared by pods", False: "exclusive", None: ""}[run.compute_sharing]),
+        *((Path(file.path).name, f"sha256 {file.sha256[:16]}") for file in _files(data)),
+        ("seed", str(run.seed)),
+        ("decision time", run.decision_time.model),
+        ("repeatable", "yes" if run.repeatable else "no"),
+        ("fingerprint of events", (run.events_sha256 or "")[:16]),
+        ("fingerprint of jobs.csv", (run.jobs_sha256 or "")[:16]),
+        ("ended", run.status + (f": {run.reason}" if run.reason else "")),
+    ]
+    return [(name, value) for name, value in found if value]
+
+
+def _files(data: RunData) -> Sequence[InputFile]:
+    run = data.run
+    assert run is not None
+    single = [file for file in (run.platform, run.startup) if file]
+    return [*single, *run.workloads, *run.objects, *run.batsim_inputs]
+
+
+def spread_cells(figures: Figures) -> list[str]:
+    """Return the cells of a group: jobs, mean and p95 of the wait, mean of the bounded slowdown."""
+    return [
+        f"{figures.jobs:,}",
+        duration(figures.waiting_time.mean),
+        duration(figures.waiting_time.p95),
+        ratio(figures.bounded_slowdown.mean),
+        NONE if figures.cpu_utilization is None else percent(figures.cpu_utilization),
+    ]
