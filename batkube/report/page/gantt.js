@@ -108,7 +108,7 @@ class Gantt {
     context.beginPath();
     context.rect(left, 0, this.plot, height);
     context.clip();
-    const palette = this.options.palette(), colored = this.options.colorOf;
+    const palette = this.options.palette(), colors = this.options.colorOf();
     const rects = palette.map(() => []);
     const lines = [];
     let drawn = 0;
@@ -120,7 +120,7 @@ class Gantt {
       for (; i < end; i++) {
         const since = bars.since[i];
         if (since > max) {
-          if (bars.waits && bars.waits[bars.job[i]] < max) drawn += 0, lines.push(bars.waits[bars.job[i]], since, y);
+          if (bars.waits && bars.waits[bars.job[i]] < max) lines.push(bars.waits[bars.job[i]], since, y);
           break;
         }
         drawn++;
@@ -129,7 +129,7 @@ class Gantt {
         if (x1 < painted) continue; // narrower than what is there
         const wide = x1 - x0, shown = Math.max(wide > 3 ? wide - 0.7 : wide, 0.8);
         painted = x0 + shown;
-        rects[colored(bars.job[i])].push(x0, y, shown);
+        rects[colors[bars.job[i]]].push(x0, y, shown);
       }
     }
     for (const [node, since, until] of this.rows.down || []) {

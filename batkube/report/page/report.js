@@ -98,11 +98,17 @@
     size: { of: (j) => classOf(SIZES, jobs.cores[j]), names: SIZE_NAMES, colors: WAIT_COLORS },
     user: named("user", data.users), queue: named("queue", data.queues), priority: named("priority", data.priorities),
   };
-  let coloring = COLORS.end;
+  let coloring = COLORS.end, colors = null;
+
+  function colorBy(name) {
+    coloring = COLORS[name];
+    colors = Uint8Array.from({ length: count }, (_, job) => Math.max(0, coloring.of(job)));
+  }
+  colorBy("end");
 
   function showLegend() {
     const there = new Set();
-    for (let j = 0; j < count; j++) if (!Number.isNaN(started[j])) there.add(coloring.of(j));
+    for (let j = 0; j < count; j++) if (!Number.isNaN(started[j])) there.add(colors[j]);
     find("legend").replaceChildren(...coloring.names.flatMap((name, index) => {
       if (!there.has(index)) return [];
       const item = document.createElement("span"), swatch = document.createElement("i");
@@ -142,11 +148,11 @@
   window.batkubeReport = state;
 
   if (find("gantt")) {
-    const sizes = (rows) => ({ minimum: state.fit || rows > 20000 ? 0.01 : 2.5, maximum: 24, height: window.innerHeight < 700 ? 340 : 440 });
+    const sizes = (rows) => ({ minimum: state.fit || rows > 20000 ? 1e-6 : 2.5, maximum: 24, height: window.innerHeight < 700 ? 340 : 440 });
     const gantt = new Gantt(find("gantt"), view, {
       gutter, right: RIGHT, sizes, describe, shown: (text) => { find("part").textContent = text; },
       palette: () => coloring.colors.map(Format.color),
-      colorOf: (job) => coloring.of(job),
+      colorOf: () => colors,
     });
     const show = (mode) => {
       sources[mode] ??= mode === "node" ? byNode() : byJob();
@@ -165,7 +171,7 @@
       const names = { user: data.users, queue: data.queues, priority: data.priorities }[option.value];
       if (names && names.length < 2) option.remove();
     }
-    find("color").addEventListener("change", (event) => { coloring = COLORS[event.target.value]; showLegend(); gantt.draw(); });
+    find("color").addEventListener("change", (event) => { colorBy(event.target.value); showLegend(); gantt.draw(); });
     find("rows").addEventListener("click", (event) => {
       state.fit = !state.fit;
       event.target.setAttribute("aria-pressed", String(state.fit));

@@ -1,0 +1,160 @@
+"""Reports as text: the page's source, Markdown, the terminal, the figure, and the commands that make them."""
+
+import io
+import json
+import re
+import shutil
+import sys
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+from typer.testing import CliRunner
+
+from batkube.commands.cli import app
+from batkube.report.document import document
+from batkube.report.markdown import markdown
+from batkube.report.quantities import duration
+from batkube.report.run_data import RunData
+from batkube.report.sparkline import means, sparkline
+from batkube.report.terminal import WIDTH, show
+from batkube.results.result import load
+from tests.report.made import REJECTED, Made, busy, write_results
+
+MESSAGE = "0/2 nodes are available: 2 Insufficient cpu."
+
+
+@pytest.fixture
+def out(tmp_path: Path) -> Path:
+    """A run of twenty jobs, one of them rejected, one slow."""
+    jobs = [*busy(18), Made("slow|one", 1.0, 80.0, 200.0, said=[MESSAGE] * 3)]
+    return write_results(tmp_path / "out", [*jobs, Made("big", state=REJECTED, why="it needs 9 cores")], nodes=4)
+
+
+def data_in(page: str) -> dict[str, object]:
+    """The data that a page has in it."""
+    found = re.search(r'<script type="application/json" id="data">(.*?)</script>', page, re.DOTALL)
+    assert found
+    data: dict[str, object] = json.loads(found[1])
+    return data
+
+
+def test_the_same_results_give_the_same_page(out: Path) -> None:
+    assert document(RunData(load(out))) == document(RunData(load(out)))
+
+
+def test_the_page_holds_the_jobs_in_order_of_submission_and_loads_nothing(out: Path) -> None:
+    page = document(RunData(load(out)))
+    jobs = data_in(page)["jobs"]
+    assert isinstance(jobs, dict)
+    assert jobs["submitted"] == sorted(jobs["submitted"])
+    assert jobs["started"][jobs["name"].index("slow|one")] == 80
+    assert not re.search(r"""(?:src|href)\s*=\s*["']?(?:https?:)?//""", page)
+    assert page.count("<script") == page.count("</script>") == 2
+
+
+def test_the_story_of_a_slow_job_has_what_the_scheduler_said(out: Path) -> None:
+    page = document(RunData(load(out)))
+    story = page[page.index('id="slowest"') :]
+    assert story.index("slow|one") < story.index(MESSAGE) < story.index("bound to n0") < story.index("succeeded after")
+    assert "could not be placed, 3 times until 3 s" in story
+
+
+def test_a_folder_of_batsims_own_files_is_reported_too(out: Path, tmp_path: Path) -> None:
+    plain = tmp_path / "plain"
+    plain.mkdir()
+    shutil.copy(out / "jobs.csv", plain)
+    page = document(RunData(load(plain)))
+    jobs = data_in(page)["jobs"]
+    assert isinstance(jobs, dict)
+    assert len(jobs["name"]) == 20
+    assert "utilisation and queue over time are not known" in page
+
+
+def test_a_long_series_is_thinned_and_keeps_its_peak(tmp_path: Path) -> None:
+    folder = write_results(tmp_path, busy(30_000, nodes=8), nodes=8)
+    drawn = data_in(document(RunData(load(folder))))
+    series = drawn["series"]
+    assert isinstance(series, dict)
+    assert len(series["time"]) < 12_000
+    assert max(series["waiting"]) == max(row.waiting_pods for row in load(folder).series_rows)
+
+
+def test_markdown_has_tables_that_no_name_breaks(out: Path) -> None:
+    text = markdown(RunData(load(out)))
+    rows = [line for line in text.splitlines() if line.startswith("|")]
+    assert any(r"slow\|one" in row and MESSAGE in row for row in rows)
+    assert {len(re.findall(r"(?<!\\)\|", row)) for row in rows} <= {4, 5, 7}
+    assert "| no capacity |" in text
+    assert "it needs 9 cores" in text
+
+
+def test_the_terminals_summary_fits_80_columns(out: Path) -> None:
+    told = io.StringIO()
+    show(RunData(load(out)), Console(file=told, width=200))
+    lines = told.getvalue().splitlines()
+    assert max(map(len, lines)) <= WIDTH
+    assert any("CPU use" in line and "█" in line for line in lines)
+    assert any(line.split()[:1] == ["slow|one"] and "1 min 19 s" in line for line in lines)
+
+
+@pytest.mark.parametrize("form", ["svg", "png"])
+def test_figures_have_the_same_bytes_each_time(out: Path, form: str) -> None:
+    path = out / f"report.{form}"
+    first = CliRunner().invoke(app, ["report", str(out), "--format", form])
+    assert (first.exit_code, first.stdout.strip()) == (0, str(path))
+    before = path.read_bytes()
+    assert before.startswith({"svg": b"<?xml", "png": b"\x89PNG"}[form])
+    CliRunner().invoke(app, ["report", str(out), "-o", str(path)])
+    assert path.read_bytes() == before
+
+
+def test_without_matplotlib_the_command_says_what_to_install(out: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    done = CliRunner().invoke(app, ["report", str(out), "--format", "svg"])
+    assert done.exit_code == 1
+    assert "pip install 'batkube[plot]'" in done.stderr
+
+
+def test_report_writes_where_it_is_told(out: Path, tmp_path: Path) -> None:
+    done = CliRunner().invoke(app, ["report", str(out)])
+    assert done.exit_code == 0
+    assert (out / "report.html").read_text().startswith("<!doctype html>")
+    done = CliRunner().invoke(app, ["report", str(out), "-o", "-", "--format", "md"])
+    assert done.stdout.startswith("## fifo")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["report", "{missing}"], "there is no such folder"),
+        (["show", "{missing}"], "there is no such folder"),
+        (["show", "{empty}"], "jobs.csv: No such file"),
+        (["report", "{out}", "-o", "x.pdf"], "cannot tell the format from the name"),
+        (["report", "{out}", "-o", "{missing}/x.html"], "No such file or directory"),
+        (["report", "{out}", "-o", "-", "--format", "png"], "name a file"),
+    ],
+)
+def test_bad_input_is_told_in_a_line(out: Path, tmp_path: Path, arguments: list[str], told: str) -> None:
+    (tmp_path / "empty").mkdir()
+    places = {"missing": tmp_path / "missing", "empty": tmp_path / "empty", "out": out}
+    done = CliRunner().invoke(app, [argument.format(**places) for argument in arguments])
+    assert done.exit_code == 2
+    assert told in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [
+        (None, "–"), (0.0, "0 s"), (0.1234, "0.123 s"), (12.34, "12.3 s"), (59.99, "1 min 00 s"),
+        (3599.6, "1 h 00 min"),        (86_399.9, "1 d 0 h"), (100_000.0, "1 d 4 h"), (-5.0, "−5 s"),
+    ],
+)  # fmt: skip
+def test_durations_are_told_in_two_units(seconds: float | None, text: str) -> None:
+    assert duration(seconds) == text
+
+
+def test_a_sparkline_shows_the_mean_of_each_span() -> None:
+    assert means([0.0, 5.0], [2.0, 0.0], 10.0, 4) == [2.0, 1.0 * 2 * 0.5 * 2, 0.0, 0.0]
+    assert sparkline([0.0, 1.0, 4.0, 8.0], 8.0) == " ▂▅█"
