@@ -12,7 +12,7 @@ from batkube.option import ACCESS, API_ONLY, CLUSTER, INPUTS, RESULTS, SCHEDULER
 from batkube.settings_rules import check
 from batkube.startup.families import Family
 
-FINISHED, FAILED, BAD_INPUT, BROKEN, INTERRUPTED = 0, 1, 2, 3, 130
+FINISHED, FAILED, BAD_INPUT, BROKEN, INTERRUPTED, TERMINATED = 0, 1, 2, 3, 130, 143
 """Exit codes of the commands."""
 
 DEFAULT_EPOCH = 1_577_836_800.0
@@ -111,9 +111,16 @@ class SimulationSettings(BaseModel):
 
     model_config = ConfigDict(frozen=True)
 
-    scheduler_name: Annotated[
-        str, Option("What the scheduler under test goes by, in a pod's schedulerName.", SCHEDULER, "NAME")
-    ] = "default-scheduler"
+    scheduler_names: Annotated[
+        tuple[Annotated[str, Field(min_length=1)], ...],
+        Option(
+            "What the scheduler under test goes by, in a pod's schedulerName; may be repeated, the first is that of "
+            "jobs that name none. [default: default-scheduler]",
+            SCHEDULER,
+            "NAME",
+            name="--scheduler-name",
+        ),
+    ] = ("default-scheduler",)
     startup: Annotated[
         Path | None,
         Option("How long pods take to start and to end (YAML, docs/startup.md); else no time.", INPUTS, "FILE"),
@@ -234,6 +241,8 @@ class RunSettings(SchedulerSettings, ClusterSettings):
         Field(ge=0, le=1e9, allow_inf_nan=False),
         Option("Submit each job later by a draw of up to so much (simulated), from --seed.", TIME, "SECONDS"),
     ] = 0.0
+    force: Annotated[bool, Option("Write into --out though it holds files that no run has left.", RESULTS)] = False
+    strict: Annotated[bool, Option("Exit with 1 if jobs were rejected or killed, or have not ended.", RESULTS)] = False
     recording: Path | None = None
     """A file with an exchange, whose Batsim is played again in the place of a simulator."""
     access: Annotated[AccessSettings, Only(("tls", "in_cluster_dir"))] = AccessSettings()
@@ -315,6 +324,7 @@ class ReplaySettings(SchedulerSettings):
         Option("The platform of that run: cores, memory, control latency.", INPUTS, "FILE", short="-p"),
     ] = None
     out: Annotated[Path | None, Option("Keep the results in this folder.", RESULTS, "DIR", short="-o")] = None
+    force: Annotated[bool, Option("Write into --out though it holds other files.", RESULTS)] = False
     tolerance: Annotated[
         float,
         Option("Simulated seconds by which dates may differ from the recorded ones.", TIME, "SECONDS", minimum=0),
@@ -332,7 +342,7 @@ class ReplaySettings(SchedulerSettings):
     def run(self, out: Path) -> RunSettings:
         """Return the run that it is, with its results in this folder."""
         shared = {name: getattr(self, name) for name in SchedulerSettings.model_fields if name in self.model_fields_set}
-        return RunSettings(**shared, recording=self.recording, platform=self.platform, out=out)
+        return RunSettings(**shared, recording=self.recording, platform=self.platform, out=out, force=self.force)
 
 
 class FitSettings(BaseModel):

@@ -1,7 +1,8 @@
 """The command ``batkube``: what a user types, turned into settings. The work is in the module of the command's name,
 which is loaded when it is asked for.
 
-Exit codes: 0 finished, 1 the run failed, 2 bad usage or input, 3 a rule is broken, 130 interrupted.
+Exit codes: 0 finished, 1 the run failed, 2 bad usage or input, 3 a rule is broken, 130 interrupted, 143 ended by
+SIGTERM.
 """
 
 from enum import StrEnum

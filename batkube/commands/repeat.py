@@ -19,7 +19,7 @@ from batkube.commands.crash_report import exit_with
 from batkube.commands.summary import summary
 from batkube.results.comparison import COMPARED, Difference, Fingerprint, differences
 from batkube.results.run import Run, Status
-from batkube.settings import BAD_INPUT, FAILED, FINISHED, INTERRUPTED, RunSettings
+from batkube.settings import BAD_INPUT, FAILED, FINISHED, RunSettings
 
 
 class Repetition(BaseModel):
@@ -44,7 +44,7 @@ class Repetitions(BaseModel):
 def main(settings: RunSettings, count: int, *, verbosity: int = 0) -> int:
     """Run ``count`` times: the first into the folder of the settings, as always, the others into 2, 3 ... below it.
 
-    The exit code: 0 where all finished and agree, 1 where not, 2 for bad input, 130 where the user has interrupted.
+    The exit code: 0 where all finished and agree, 1 where not, 2 for bad input, 130 or 143 after Ctrl-C or SIGTERM.
     """
     console = Console(highlight=False, soft_wrap=True, quiet=verbosity < 0)
     folders = [settings.out, *(settings.out / str(number) for number in range(2, count + 1))]
@@ -64,7 +64,7 @@ def main(settings: RunSettings, count: int, *, verbosity: int = 0) -> int:
             break
     agree = _conclude(settings.out, played, console) if played else False
     if one_by_one.interrupted:
-        return INTERRUPTED
+        return 128 + one_by_one.number
     return FINISHED if agree and not failed else FAILED
 
 
@@ -100,6 +100,8 @@ class _OneByOne:
 
     def __init__(self) -> None:
         self.interrupted = False
+        self.number: int = signal.SIGINT
+        """The signal that has come."""
         self._process: subprocess.Popen[bytes] | None = None
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, self._on_signal)
@@ -114,14 +116,14 @@ class _OneByOne:
             process_group=0,  # Ctrl-C on a terminal reaches this process alone, which passes it on
         )
         if self.interrupted:
-            self._process.terminate()
+            self._process.send_signal(self.number)
         self._process.communicate(settings.model_dump_json(exclude_unset=True).encode())
         return self._process.returncode
 
     def _on_signal(self, number: int, frame: FrameType | None) -> None:
-        self.interrupted = True
+        self.interrupted, self.number = True, number
         if self._process is not None and self._process.poll() is None:
-            self._process.terminate()
+            self._process.send_signal(number)
 
 
 def _one() -> int:

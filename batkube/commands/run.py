@@ -7,12 +7,12 @@ from rich.console import Console
 from batkube.batsim.farewell import dismiss_callers
 from batkube.batsim.simulator import SimulatorError
 from batkube.commands import event_loop
-from batkube.commands.summary import summary
+from batkube.commands.summary import summary, unwell
 from batkube.schedulers.process import SchedulerError
 from batkube.session.composition import play
 from batkube.session.inputs import BAD_INPUTS, read_inputs
 from batkube.session.jitter import jittered
-from batkube.settings import BAD_INPUT, FAILED, RunSettings
+from batkube.settings import BAD_INPUT, FAILED, FINISHED, RunSettings
 
 
 def main(settings: RunSettings, *, verbosity: int = 0, summarize: bool = True) -> int:
@@ -43,4 +43,8 @@ def main(settings: RunSettings, *, verbosity: int = 0, summarize: bool = True) -
         summary(session.run, session.simulation, Console(highlight=False, quiet=verbosity < 0))
     if session.run.reason:
         errors.print(f"batkube: {session.run.reason}", markup=False)
+    if told := unwell(session.run):
+        errors.print(f"batkube: {told}", markup=False, style="bold yellow")
+        if settings.strict and session.exit_code == FINISHED:
+            return FAILED
     return session.exit_code

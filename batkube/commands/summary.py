@@ -24,10 +24,12 @@ def summary(run: Run, simulation: Simulation | None, console: Console) -> None:
     if simulation is not None:
         table.add_row("nodes", str(len(simulation.cluster.hosts)))
     table.add_row("simulated time", f"{run.simulated_seconds:,.3f} s")
+    ran = run.figures.jobs if run.figures else 0
+    over = f"over {ran} jobs" if ran == jobs.submitted else f"over the {ran} of {jobs.submitted} jobs that ran"
     if run.makespan is not None:
-        table.add_row("makespan", f"{run.makespan:,.3f} s")
+        table.add_row("makespan", f"{run.makespan:,.3f} s {over}")
     if run.mean_waiting_time is not None:
-        table.add_row("mean waiting time", f"{run.mean_waiting_time:,.3f} s")
+        table.add_row("mean waiting time", f"{run.mean_waiting_time:,.3f} s {over}")
     table.add_row("wall time", f"{run.wall_seconds:.1f} s")
     quiescence = run.quiescence
     ways = [
@@ -56,6 +58,16 @@ def summary(run: Run, simulation: Simulation | None, console: Console) -> None:
             console.print(f"rejected {job_id}: {why}", markup=False)
         if len(run.rejected) > 5:
             console.print(f"and {len(run.rejected) - 5} more rejected; run.json has the reasons")
+
+
+def unwell(run: Run) -> str | None:
+    """Return what a user must not overlook of a run that came to its end: jobs that did not come to theirs."""
+    jobs = run.jobs
+    ends = [(jobs.rejected, "rejected"), (jobs.killed, "killed"), (jobs.unfinished, "lost: they have not ended")]
+    if not any(count for count, _ in ends):
+        return None
+    told = ", ".join(f"{count} {what}" for count, what in ends if count)
+    return f"of {jobs.submitted} jobs {told}"
 
 
 def _decision_time(run: Run) -> str:

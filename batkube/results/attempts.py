@@ -38,11 +38,19 @@ class AttemptLog:
 
     def write(self, pod: str, time: float, outcome: Outcome, message: str) -> None:
         """Note what came of an attempt."""
-        self._writer.writerow((pod, f"{time:.6f}", outcome, message))
+        try:
+            self._writer.writerow((pod, f"{time:.6f}", outcome, message))
+        except OSError as error:
+            error.filename = str(self.path)
+            raise
 
     def close(self) -> None:
         """Write out what is buffered. Closing twice does nothing."""
-        self._file.close()
+        try:
+            self._file.close()
+        except OSError as error:
+            error.filename = str(self.path)
+            raise
 
 
 def read_attempts_csv(path: Path) -> Iterator[Attempt]:

@@ -28,7 +28,11 @@ class EventLog:
         if log.isEnabledFor(logging.INFO):
             log.info("%.3f %s %s", time, event, " ".join(f"{key}={value}" for key, value in details.items()))
         line = orjson.dumps({"time": round(float(time), 6), "event": event, **details}) + b"\n"
-        self._file.write(line)
+        try:
+            self._file.write(line)
+        except OSError as error:
+            error.filename = str(self.path)
+            raise
         self._hash.update(line)
         self.count += 1
 
@@ -39,7 +43,11 @@ class EventLog:
 
     def close(self) -> None:
         """Write out what is buffered. Closing twice does nothing."""
-        self._file.close()
+        try:
+            self._file.close()
+        except OSError as error:
+            error.filename = str(self.path)
+            raise
 
     def __enter__(self) -> Self:
         return self

@@ -1,6 +1,7 @@
 """``run.json``: the inputs and settings of a run, its end, and the fingerprint of its events."""
 
 import hashlib
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Literal
 
@@ -171,8 +172,28 @@ class Run(BaseModel):
     def write(self, path: Path) -> None:
         """Write the file in one step, so that a reader never sees half of it."""
         partial = path.with_name(path.name + ".part")
-        partial.write_text(self.model_dump_json(indent=2) + "\n")
-        partial.replace(path)
+        try:
+            partial.write_text(self.model_dump_json(indent=2) + "\n")
+            partial.replace(path)
+        except OSError as error:
+            error.filename = str(path)
+            raise
+
+    def write_in_any_case(self, path: Path) -> None:
+        """Write as much of the file as there is room for: all of it, else in place, else what must be known."""
+        path.with_name(path.name + ".part").unlink(missing_ok=True)
+        short = self.model_copy(update={"rejected": {}, "unserved": {}, "warnings": [], "objects": [], "settings": {}})
+        attempts: list[Callable[[], object]] = [
+            lambda: self.write(path),
+            lambda: path.write_text(short.model_dump_json(exclude_defaults=True) + "\n"),
+            lambda: path.unlink(missing_ok=True),  # no file is better than one that says the run goes on
+        ]
+        for attempt in attempts:
+            try:
+                attempt()
+            except OSError:
+                continue
+            return
 
 
 def input_file(path: Path) -> InputFile:

@@ -43,13 +43,13 @@ def read_configuration(path: Path) -> dict[str, Any]:
 
 def configuration(
     kubeconfig: Path,
-    name: str,
+    names: Sequence[str],
     base: dict[str, Any] | None = None,
     *,
     exact_times: bool = False,
     extenders: Sequence[dict[str, Any]] = (),
 ) -> dict[str, Any]:
-    """Return ``base`` (the user's own, or a new one with a profile called ``name``) connected to ``kubeconfig``.
+    """Return ``base`` (the user's own, or a new one with a profile for each of ``names``) connected to ``kubeconfig``.
 
     Only the connection part is ours: the kubeconfig, client limits so high that they have no effect (the stock 50
     requests per second would throttle a simulation), and no leader election unless ``base`` asks for it. Profiles,
@@ -60,7 +60,7 @@ def configuration(
     ``exact_times``: let it read JSON, which is slower than protobuf. In protobuf client-go drops the fraction of a
     second (apimachinery, meta/v1/time_proto.go).
     """
-    mine: dict[str, Any] = dict(base) if base else {"profiles": [{"schedulerName": name}]}
+    mine: dict[str, Any] = dict(base) if base else {"profiles": [{"schedulerName": name} for name in names]}
     return {
         "apiVersion": _API_VERSION,
         **mine,

@@ -109,7 +109,7 @@ class SchedulerUnderTest:
             given = (self.configuration or {}).get("extenders") or ()
             config = kube_scheduler.configuration(
                 access.kubeconfig,
-                self.names[0],
+                self.names,
                 self.configuration,
                 exact_times=exact_times,
                 extenders=relayed(given, self.extenders, access.server, access.client_tls),
@@ -138,30 +138,30 @@ class SchedulerUnderTest:
 def choose(
     kind: str,
     *,
-    name: str,
+    names: tuple[str, ...],
     command: str | None = None,
     binary: Path | None = None,
     config: Path | None = None,
 ) -> SchedulerUnderTest:
-    """Return the scheduler that the user asked for. ``name`` is its name if its configuration has none.
+    """Return the scheduler that the user asked for. ``names`` are its names if its configuration has none.
 
     Raises SchedulerChoiceError, and ConfigError or ExtenderError for a bad KubeSchedulerConfiguration.
     """
     if command is not None:
-        return _own_command(command, name)
+        return _own_command(command, names)
     match kind:
         case "kube-scheduler":
             configuration = kube_scheduler.read_configuration(config) if config else None
-            names = kube_scheduler.scheduler_names(configuration) if configuration else (name,)
+            names = kube_scheduler.scheduler_names(configuration) if configuration else names
             extenders = tuple(read_extenders(configuration, str(config))) if configuration else ()
             return SchedulerUnderTest(
                 "kube-scheduler", names, configuration=configuration, extenders=extenders, binary=_binary(binary)
             )
         case "none":
-            return SchedulerUnderTest("none", (name,))
+            return SchedulerUnderTest("none", names)
         case _ if is_policy(kind):
             try:
-                return SchedulerUnderTest(kind, (name,), policy=load(kind))
+                return SchedulerUnderTest(kind, names, policy=load(kind))
             except PolicyError as error:
                 raise SchedulerChoiceError(f"--scheduler {error}") from None
         case _:
@@ -171,7 +171,7 @@ def choose(
             )
 
 
-def _own_command(command: str, name: str) -> SchedulerUnderTest:
+def _own_command(command: str, names: tuple[str, ...]) -> SchedulerUnderTest:
     try:
         words = tuple(shlex.split(command))
     except ValueError as error:
@@ -180,7 +180,7 @@ def _own_command(command: str, name: str) -> SchedulerUnderTest:
         raise SchedulerChoiceError("--scheduler-cmd: no program named")
     if "{" not in words[0] and shutil.which(words[0]) is None:
         raise SchedulerChoiceError(f"--scheduler-cmd: no program {words[0]} on this machine")
-    return SchedulerUnderTest("command", (name,), words)
+    return SchedulerUnderTest("command", names, words)
 
 
 def _binary(given: Path | None) -> Path:

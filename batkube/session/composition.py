@@ -3,6 +3,7 @@
 import shlex
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rich.console import Console
@@ -30,11 +31,20 @@ from batkube.schedulers.under_test import Access
 from batkube.session.access import client_tls, write_access
 from batkube.session.display import display
 from batkube.session.inputs import Inputs
+from batkube.session.results_folder import check_own, clear, held
 from batkube.session.run_record import run_record
 from batkube.session.scheduler_clock import clock_mode, launcher
 from batkube.session.session import Session
 from batkube.session.simulated_server import simulated_server
-from batkube.session.simulators import afterwards, command_by_hand, control_latency, outages, simulator_for
+from batkube.session.simulators import (
+    BATSIM,
+    EMBEDDED,
+    afterwards,
+    command_by_hand,
+    control_latency,
+    outages,
+    simulator_for,
+)
 from batkube.session.supervision import interruptible, until_dead, until_interrupted
 from batkube.settings import Clock, Determinism, RunSettings
 from batkube.settings_rules import DATED_BY_PACE
@@ -67,9 +77,12 @@ async def play(
     if settings.clock is Clock.PACED:
         unobserved = settings.step.model_copy(update={"quiescence": QuiescenceMeans.QUIET})
         settings = settings.model_copy(update={"step": unobserved})
-    settings.out.mkdir(parents=True, exist_ok=True)
     console = Console(highlight=False, quiet=quiet)
     async with AsyncExitStack() as stack:
+        stack.enter_context(held(settings.out))
+        if not settings.force:
+            check_own(settings.out)
+        clear(settings.out, keep=_inputs(settings), batsim=settings.simulator in (EMBEDDED, BATSIM))
         asked = stack.enter_context(interruptible())
         clock = SimulatedTime(settings.epoch)
         pace = Pace(settings.step.pace, paused=settings.step.paused)
@@ -121,6 +134,13 @@ async def play(
         finally:
             shown.close()
     return session
+
+
+def _inputs(settings: RunSettings) -> list[Path]:
+    """Return the files that are read, which may lie in the folder of results."""
+    named = (settings.platform, settings.startup, settings.scheduler_config, settings.recording)
+    given = [*settings.workloads, *settings.api.definitions, *settings.api.objects, *settings.batsim.input_files]
+    return [*given, *(path for path in named if path is not None)]
 
 
 def _access(settings: RunSettings, inputs: Inputs, server: ApiServer) -> Access:

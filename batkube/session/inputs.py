@@ -53,7 +53,7 @@ def read_inputs(settings: RunSettings) -> Inputs:
     """Read and check everything before anything starts. Raises the errors of each kind of input."""
     scheduler = choose(
         settings.scheduler,
-        name=settings.scheduler_name,
+        names=settings.scheduler_names,
         command=settings.scheduler_command,
         binary=settings.scheduler_binary,
         config=settings.scheduler_config,

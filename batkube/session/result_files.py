@@ -62,8 +62,9 @@ def _accounted(ended: EndedSession) -> Iterator[PodRecord]:
 
 def _series(path: Path, ended: EndedSession) -> None:
     timeline = ended.accounts.timeline()
-    write_series(path, path.with_name("node_series.csv"), timeline.play())
-    write_nodes_csv(path.with_name("nodes.csv"), timeline.node_rows())
+    by_node, nodes = path.with_name("node_series.csv"), path.with_name("nodes.csv")
+    in_one_step(by_node, lambda partial: write_series(path, partial, timeline.play()))
+    in_one_step(nodes, lambda partial: write_nodes_csv(partial, timeline.node_rows()))
 
 
 def _run(path: Path, ended: EndedSession) -> None:
@@ -81,3 +82,25 @@ RESULT_FILES: dict[str, Callable[[Path, EndedSession], None]] = {
 
 That of the series writes ``node_series.csv`` and ``nodes.csv``, too.
 """
+
+
+def write_results(out: Path, ended: EndedSession) -> None:
+    """Write all files, each in one step: a reader never sees half of one. Raises OSError, which names the file."""
+    for name, write in RESULT_FILES.items():
+        in_one_step(out / name, lambda partial, write=write: write(partial, ended))  # type: ignore[misc]
+
+
+def in_one_step(path: Path, write: Callable[[Path], None]) -> None:
+    """Let ``write`` fill a file beside ``path``, which takes its name when all of it is there.
+
+    Raises OSError, which names ``path``; nothing is left of the attempt then.
+    """
+    partial = path.with_name(path.name + ".part")
+    try:
+        write(partial)
+        partial.replace(path)
+    except OSError as error:
+        partial.unlink(missing_ok=True)
+        if error.filename in (None, str(partial)):
+            error.filename = str(path)
+        raise

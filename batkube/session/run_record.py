@@ -44,7 +44,7 @@ def served_run_record(settings: ServeSettings) -> Run:
     """That of a simulation of ``batkube serve``. Raises OSError, and ManifestError."""
     return Run(
         batkube=__version__,
-        scheduler=Scheduler(kind="none", names=[settings.scheduler_name]),
+        scheduler=Scheduler(kind="none", names=list(settings.scheduler_names)),
         simulator=settings.batsim,
         startup=input_file(settings.startup) if settings.startup else None,
         objects=[input_file(file) for file in given_files(settings.api)],

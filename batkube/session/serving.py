@@ -1,6 +1,5 @@
 """One simulation after another on one server: those of the Batsims that call."""
 
-import asyncio
 import sys
 import time
 from contextlib import AsyncExitStack
@@ -24,10 +23,11 @@ from batkube.bridge.time import SimulatedTime
 from batkube.clock.pace import Pace
 from batkube.kube.server import ApiServer
 from batkube.session.api_server import start_api
+from batkube.session.results_folder import held
 from batkube.session.run_record import served_run_record
 from batkube.session.session import Session
 from batkube.session.simulated_server import simulated_server
-from batkube.session.supervision import Interrupted, interruptible, supervised, until_interrupted
+from batkube.session.supervision import Asked, Interrupted, interruptible, supervised, until_interrupted
 from batkube.settings import ServeSettings
 from batkube.startup.model import read_startup
 
@@ -38,6 +38,7 @@ async def serve_beside_batsim(settings: ServeSettings) -> None:
     pace = Pace(settings.step.pace, paused=settings.step.paused)
     current: list[Session] = []
     async with AsyncExitStack() as stack:
+        stack.enter_context(held(settings.out))
         asked = stack.enter_context(interruptible())
         endpoint = Endpoint(settings.batsim)
         batsim = Conversation(endpoint)
@@ -64,7 +65,7 @@ async def _simulations(
     clock: SimulatedTime,
     pace: Pace,
     current: list[Session],
-    asked: asyncio.Event,
+    asked: Asked,
 ) -> None:
     """Play simulations one after another, each with a fresh cluster and a folder of its own."""
     platform = read_platform(settings.platform) if settings.platform else None
@@ -98,8 +99,8 @@ async def _simulations(
             server,
             clock,
             settings.step,
-            quiescence=QuiescenceOnRealClock(server, settings.step, None, (settings.scheduler_name,)),
-            scheduler_name=settings.scheduler_name,
+            quiescence=QuiescenceOnRealClock(server, settings.step, None, settings.scheduler_names),
+            scheduler_name=settings.scheduler_names[0],
             served=None,
             platform=platform,
             startup=startup,
@@ -124,7 +125,7 @@ async def _simulations(
             return
 
 
-async def _next_message(batsim: Conversation, asked: asyncio.Event) -> Message:
+async def _next_message(batsim: Conversation, asked: Asked) -> Message:
     """Tell what a Batsim that calls says first. Raises Interrupted."""
     messages: list[Message] = []
 

@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import signal
 import time
 import traceback
 from collections.abc import Callable, Coroutine, Sequence
@@ -29,9 +30,9 @@ from batkube.kube.server import ApiServer
 from batkube.results.events import EventLog
 from batkube.results.metrics import job_counts
 from batkube.results.run import DecisionTime, Energy, PaceKept, Run, Status
-from batkube.session.result_files import RESULT_FILES, EndedSession
+from batkube.session.result_files import EndedSession, write_results
 from batkube.session.supervision import Interrupted, supervised
-from batkube.settings import BAD_INPUT, FAILED, FINISHED, INTERRUPTED
+from batkube.settings import BAD_INPUT, FAILED, FINISHED
 
 log = logging.getLogger(__name__)
 
@@ -42,6 +43,12 @@ ERROR_DETAILS = "error.txt"
 _UNUSED = (Use.IDLE, Use.OFF, Use.SWITCHING)
 
 EXTENDER_TIMED_OUT = "an extender did not answer in time, which depends on real time"
+
+
+def _unwritten(error: OSError) -> str:
+    """Return what a file that cannot be written means, by its name."""
+    where = f"{error.filename}: " if error.filename else ""
+    return f"{where}{error.strerror or error}; the results are not complete"
 
 
 class Session:
@@ -146,12 +153,15 @@ class Session:
         try:
             await supervised(loop.run(first), *watches)
             await self._take_own_results(given_up)
-        except Interrupted:
-            return self._finish("interrupted", INTERRUPTED, "interrupted by the user")
+        except Interrupted as error:
+            why = "interrupted by the user" if error.number == signal.SIGINT else f"ended by {error}"
+            return self._finish("interrupted", 128 + error.number, why)
         except InputError as error:
             return self._finish("failed", BAD_INPUT, str(error))
         except (RunFailed, SimulatorError) as error:
             return self._finish("failed", FAILED, str(error))
+        except OSError as error:
+            return self._finish("failed", FAILED, _unwritten(error))
         except Exception as error:
             path = self.out / ERROR_DETAILS
             path.write_text(traceback.format_exc())
@@ -175,9 +185,10 @@ class Session:
 
     def _finish(self, status: Status, exit_code: int, reason: str | None) -> int:
         run, simulation = self.run, self.simulation
-        simulation.close()
         self._quiescence.close()
-        self._events.close()
+        unwritten = self._closed()
+        if unwritten is not None and status == "finished":
+            status, exit_code, reason = "failed", FAILED, unwritten
         records = list(simulation.finished.records())
         if self._own_jobs is not None:
             records = dated_by(records, self._own_jobs)
@@ -218,10 +229,24 @@ class Session:
         run.jobs = job_counts(records, submitted=control.submitted, over=control.over)
         run.energy = self._energy()
         ended = EndedSession(run, simulation, records, self._totals, self._has_stages, simulation.accounts())
-        for name, write in RESULT_FILES.items():
-            write(self.out / name, ended)
+        try:
+            write_results(self.out, ended)
+        except OSError as error:
+            self.exit_code = exit_code = run.exit_code = FAILED
+            run.status, run.reason = "failed", f"{run.reason}; {_unwritten(error)}" if run.reason else _unwritten(error)
+            run.write_in_any_case(self.out / "run.json")
         simulation.finished.close()
         return exit_code
+
+    def _closed(self) -> str | None:
+        """Close the files that were written while it went on; why that failed."""
+        why = None
+        for close in (self._events.close, self.simulation.close):
+            try:
+                close()
+            except OSError as error:
+                why = why or _unwritten(error)
+        return why
 
     def _energy(self) -> Energy | None:
         meter = self.simulation.power.meter

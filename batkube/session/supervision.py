@@ -13,15 +13,31 @@ from batkube.schedulers.process import SchedulerProcess
 class Interrupted(Exception):
     """Ctrl-C, or SIGTERM."""
 
+    def __init__(self, number: signal.Signals) -> None:
+        super().__init__(number.name)
+        self.number = number
+
+
+class Asked(asyncio.Event):
+    """Set when the user wants an end; ``number`` is the first signal that said so."""
+
+    number = signal.SIGINT
+
+    def by(self, number: signal.Signals) -> None:
+        """Note that the signal has come."""
+        if not self.is_set():
+            self.number = number
+            self.set()
+
 
 @contextmanager
-def interruptible() -> Iterator[asyncio.Event]:
+def interruptible() -> Iterator[Asked]:
     """Yield an event that SIGINT or SIGTERM sets while the context lasts; a second one changes nothing."""
     loop = asyncio.get_running_loop()
-    asked = asyncio.Event()
+    asked = Asked()
     numbers = (signal.SIGINT, signal.SIGTERM)
     for number in numbers:
-        loop.add_signal_handler(number, asked.set)
+        loop.add_signal_handler(number, asked.by, number)
     try:
         yield asked
     finally:
@@ -29,10 +45,10 @@ def interruptible() -> Iterator[asyncio.Event]:
             loop.remove_signal_handler(number)
 
 
-async def until_interrupted(asked: asyncio.Event) -> NoReturn:
+async def until_interrupted(asked: Asked) -> NoReturn:
     """Raise Interrupted when the event is set."""
     await asked.wait()
-    raise Interrupted
+    raise Interrupted(asked.number)
 
 
 async def until_dead(process: SchedulerProcess) -> NoReturn:

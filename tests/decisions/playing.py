@@ -77,7 +77,7 @@ def _refuse_tie(pod: str, scores: dict[str, int]) -> None:
 @contextmanager
 def _running(scheduler: Path, kubeconfig: Path, folder: Path) -> Iterator[None]:
     settings = folder / "scheduler.yaml"
-    write_configuration(settings, configuration(kubeconfig, "default-scheduler"))
+    write_configuration(settings, configuration(kubeconfig, ("default-scheduler",)))
     with (
         (folder / LOG).open("wb") as log,
         subprocess.Popen(

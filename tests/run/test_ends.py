@@ -179,7 +179,7 @@ def test_an_interrupted_run_keeps_what_it_has(
         all_children = Path(f"/proc/{run.pid}/task/{run.pid}/children").read_text().split()
         run.send_signal(number)
         _, errors = run.communicate(timeout=SOON)
-    assert run.returncode == 130
+    assert run.returncode == 128 + number
     assert "Traceback" not in errors
     assert json.loads((out / "run.json").read_text())["status"] == "interrupted"
     assert str(scheduler) in all_children

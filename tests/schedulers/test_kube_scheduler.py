@@ -27,7 +27,7 @@ def test_the_users_profiles_and_plugins_stay(tmp_path: Path) -> None:
     path = tmp_path / "config.yaml"
     path.write_text(USERS)
     users = kube_scheduler.read_configuration(path)
-    config = kube_scheduler.configuration(Path("/ours"), "ignored", users)
+    config = kube_scheduler.configuration(Path("/ours"), ("ignored",), users)
     assert config["profiles"] == yaml.safe_load(USERS)["profiles"]
     assert config["podMaxBackoffSeconds"] == 3
     assert config["clientConnection"] == {
@@ -41,13 +41,13 @@ def test_the_users_profiles_and_plugins_stay(tmp_path: Path) -> None:
 
 
 def test_exact_times_are_read_as_json() -> None:
-    config = kube_scheduler.configuration(Path("/ours"), "mine", exact_times=True)
+    config = kube_scheduler.configuration(Path("/ours"), ("mine",), exact_times=True)
     assert config["clientConnection"]["acceptContentTypes"] == "application/json"
-    assert "acceptContentTypes" not in kube_scheduler.configuration(Path("/ours"), "mine")["clientConnection"]
+    assert "acceptContentTypes" not in kube_scheduler.configuration(Path("/ours"), ("mine",))["clientConnection"]
 
 
 def test_without_one_the_only_profile_goes_by_the_name_asked_for() -> None:
-    config = kube_scheduler.configuration(Path("/ours"), "mine")
+    config = kube_scheduler.configuration(Path("/ours"), ("mine",))
     assert kube_scheduler.scheduler_names(config) == ("mine",)
     assert config["apiVersion"] == "kubescheduler.config.k8s.io/v1"
     assert config["leaderElection"] == {"leaderElect": False}
@@ -92,7 +92,7 @@ def test_since_which_version_its_timers_place_no_pod(
     binary.write_text(f"#!/bin/sh\necho '{says}'\n")
     binary.chmod(0o755)
     assert kube_scheduler.version(binary) == version
-    assert choose("kube-scheduler", name="s", binary=binary).retries_on_events() is known
+    assert choose("kube-scheduler", names=("s",), binary=binary).retries_on_events() is known
 
 
 def test_a_version_that_is_not_told_in_time_is_no_version(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -101,7 +101,7 @@ def test_a_version_that_is_not_told_in_time_is_no_version(tmp_path: Path, monkey
     binary.chmod(0o755)
     monkeypatch.setattr(kube_scheduler, "VERSION_PATIENCE", 0.05)
     with pytest.raises(SchedulerChoiceError, match=r"--version says nothing for 0\.05 s"):
-        choose("kube-scheduler", name="s", binary=binary).retries_on_events()
+        choose("kube-scheduler", names=("s",), binary=binary).retries_on_events()
 
 
 def test_nothing_is_known_of_the_timers_of_others(tmp_path: Path) -> None:
@@ -110,6 +110,6 @@ def test_nothing_is_known_of_the_timers_of_others(tmp_path: Path) -> None:
     binary.chmod(0o755)
     config = tmp_path / "config.yaml"
     config.write_text(USERS)  # its plugins may have timers of their own
-    assert not choose("kube-scheduler", name="s", binary=binary, config=config).retries_on_events()
-    assert not choose("fifo", name="s").retries_on_events()
-    assert not choose("fifo", name="s", command=f"{binary} {{kubeconfig}}").retries_on_events()
+    assert not choose("kube-scheduler", names=("s",), binary=binary, config=config).retries_on_events()
+    assert not choose("fifo", names=("s",)).retries_on_events()
+    assert not choose("fifo", names=("s",), command=f"{binary} {{kubeconfig}}").retries_on_events()

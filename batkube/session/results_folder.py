@@ -1,0 +1,72 @@
+"""The folder of results: one run at a time has it, it holds nothing of others, and nothing of an earlier run stays."""
+
+import fcntl
+import os
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from batkube.bridge.errors import InputError
+
+MARKS = ("run.json", "events.jsonl", "repeat.json", "kubeconfig")
+"""A folder with one of these was made by batkube."""
+STALE = (
+    *("run.json", "events.jsonl", "jobs.csv", "schedule.csv", "pods.csv", "attempts.csv", "nodes.csv", "series.csv"),
+    *(
+        "node_series.csv",
+        "error.txt",
+        "repeat.json",
+        "scheduler.log",
+        "kube-scheduler.yaml",
+        "kubeconfig",
+        "batsim.log",
+    ),
+)
+"""The files that a run leaves; those of a Batsim are ``batsim_*``."""
+
+
+@contextmanager
+def held(out: Path) -> Iterator[None]:
+    """Make the folder, and hold it as long as the context lasts. Raises InputError if another process holds it.
+
+    The lock is the kernel's, on the folder itself: it ends with the process, however that ends.
+    """
+    out.mkdir(parents=True, exist_ok=True)
+    folder = os.open(out, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        try:
+            fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise InputError(f"--out {out}: another run writes its results there") from None
+        yield
+    finally:
+        os.close(folder)
+
+
+def check_own(out: Path) -> None:
+    """Raise InputError if the folder holds files, and none that says that batkube made it."""
+    names = sorted(path.name for path in out.iterdir())
+    if names and not any(mark in names for mark in MARKS):
+        others = f" and {len(names) - 1} more" if len(names) > 1 else ""
+        raise InputError(
+            f"--out {out}: holds {names[0]}{others}, and no results of a run; --force takes it all the same"
+        )
+
+
+def clear(out: Path, *, keep: Collection[Path] = (), batsim: bool = True) -> None:
+    """Remove what an earlier run has left, its repetitions included, but for the files to ``keep``.
+
+    ``batsim``: the files of a Batsim go, too; not where one that is started by hand may already write there.
+    """
+    kept = {path.resolve() for path in keep}
+    found = [out / name for name in STALE]
+    if batsim:
+        found += out.glob("batsim_*")
+    for path in found:
+        if path.resolve() not in kept and (path.is_symlink() or path.is_file()):
+            path.unlink()
+    for folder in out.iterdir():
+        if folder.name.isdecimal() and (folder / "run.json").is_file() and not folder.is_symlink():
+            clear(folder, keep=keep, batsim=batsim)
+            if not any(folder.iterdir()):
+                folder.rmdir()
