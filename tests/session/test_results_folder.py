@@ -6,7 +6,7 @@ import os
 import resource
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -49,7 +49,7 @@ def play(tmp_path: Path, workload: Path) -> Play:
 
 
 @pytest.fixture
-def full(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[str], None]]:
+def full(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
     """Let the disk be full when a file of results is written."""
 
     def at(name: str) -> None:
