@@ -8,7 +8,7 @@ from pathlib import Path
 
 from batkube.bridge.errors import InputError
 
-MARKS = ("run.json", "events.jsonl", "repeat.json", "kubeconfig")
+MARKS = ("run.json", "events.jsonl", "repeat.json", "seeds.json", "kubeconfig")
 """A folder with one of these was made by batkube."""
 STALE = (
     *("run.json", "events.jsonl", "jobs.csv", "schedule.csv", "pods.csv", "attempts.csv", "nodes.csv", "series.csv"),
