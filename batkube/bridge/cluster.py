@@ -1,7 +1,7 @@
 """The simulated platform as the cluster's nodes: their names and numbers, what is free, and what a job may get."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from batkube.batsim.allocation import format_intervals
@@ -73,6 +73,11 @@ class Cluster:
             for name, allocatable in self._allocatable.items()
             for cpu, memory, gpu in [[amounts(allocatable).get(key, 0) for key in ("cpu", "memory", GPU)]]
         ]
+
+    @property
+    def allocatable(self) -> Mapping[str, dict[str, str]]:
+        """What each node offers when it is empty."""
+        return self._allocatable
 
     @property
     def _shows_use(self) -> bool:

@@ -59,6 +59,7 @@ class Finished:
         assert self._jobs is not None
         assert self._pods is not None
         self._jobs.keep(job.end_number, job.record())
+        self._control.waits.complete(job.uids.values())
         self._pods.keep(job.number, self._control.forget(job))
         for name, uid in job.uids.items():
             self._kubelet.forget(name, uid)

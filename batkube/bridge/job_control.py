@@ -12,6 +12,7 @@ from batkube.bridge.jobs import Job, PodRequirements
 from batkube.bridge.names import Names
 from batkube.bridge.pod_records import PodRecords, note_requests
 from batkube.bridge.time import SimulatedTime
+from batkube.bridge.waits import WaitRecorder
 from batkube.kube.apimachinery.status import ApiError
 from batkube.kube.server import ApiServer
 from batkube.results.attempts import AttemptLog
@@ -32,6 +33,7 @@ class JobControl:
         cluster: Cluster,
         decisions: Decisions,
         attempts: AttemptLog,
+        waits: WaitRecorder,
     ) -> None:
         self.jobs: dict[str, Job] = {}
         """The jobs by id, in order of submission."""
@@ -53,6 +55,7 @@ class JobControl:
         self.pods: dict[str, PodRecord] = self.records.by_name
         """The pods by name, in order of creation."""
         self.decisions = decisions
+        self.waits = waits
         self._server = server
         self._time = time
         self._events = events
@@ -135,7 +138,8 @@ class JobControl:
                 record = self.records.create(name, pods.NAMESPACE, job)
                 stored = self._store(job, pod)
                 job.uids[name] = stored["metadata"]["uid"]
-                note_requests(record, job, stored)
+                wanted = note_requests(record, job, stored)
+                self.waits.created(record, job, stored, wanted)
         except (InputError, ApiError) as error:
             self.reject(job, str(error))
 
@@ -166,6 +170,7 @@ class JobControl:
             self._partly_bound.pop(job.id, None)
             self._unplaced.pop(job.id, None)
         self.records.bound(pod, node)
+        self.waits.bound(job.uids[pod], node)
         self._cluster.show_taken(node, job.requirements)
         self._record("pod_bound", pod=pod, node=node)
 
@@ -187,12 +192,13 @@ class JobControl:
         self._record("job_started", job=job.id, hosts=job.hosts)
         for name in job.pods:
             if self.pods[name].starting_time is None:
-                self.start_pod(name)
+                self.start_pod(job, name)
 
-    def start_pod(self, name: str) -> None:
+    def start_pod(self, job: Job, name: str) -> None:
         """Note that the pod's process runs from now on."""
         self.pods[name].starting_time = self._time.now
         self.pods[name].phase = "Running"
+        self.waits.started(job.uids[name])
         self._cluster.kubelet.start(name)
 
     def complete(self, job_id: str, state: JobState, return_code: int, *, finished: float) -> Job:
@@ -222,6 +228,7 @@ class JobControl:
     def end_pod(self, job: Job, name: str, date: float) -> None:
         """End the pod of a completed job at ``date``, and take it off its node. Its process has ended with the job."""
         self._cluster.release(job.uids[name])
+        self.waits.removed(job.uids[name])
         record, kubelet = self.pods[name], self._cluster.kubelet
         exited = date if job.life.finish_time is None else job.life.finish_time
         record.finish_time = date
@@ -278,6 +285,7 @@ class JobControl:
         """Take the pods of a job that does not run out of the API, and off their nodes."""
         for name, uid in job.uids.items():
             self._cluster.release(uid)
+            self.waits.removed(uid)
             self._cluster.kubelet.remove(name)
             self.records.removed(name)
         job.uids.clear()

@@ -75,8 +75,8 @@ class PodRecords:
         return [*job.replaced, *(self.by_name[name] for name in job.pods if name in self.by_name)]
 
 
-def note_requests(record: PodRecord, job: Job, pod: JSON) -> None:
-    """Note whose pod it is and what it asks for, as it is stored."""
+def note_requests(record: PodRecord, job: Job, pod: JSON) -> Resources:
+    """Note whose pod it is and what it asks for, as it is stored; return that."""
     requests = requests_of(pod)
     record.user, record.queue = user_and_queue(job, pod)
     record.priority = pod["spec"].get("priority", 0)
@@ -85,6 +85,7 @@ def note_requests(record: PodRecord, job: Job, pod: JSON) -> None:
     record.gpu = _whole(requests.get(GPU, 0))
     if len(requests) > len(_OWN_COLUMNS) or not all(name in _OWN_COLUMNS for name in requests):
         record.other_requests = other_requests(requests)
+    return requests
 
 
 def other_requests(requests: Resources) -> str:

@@ -80,8 +80,13 @@ class PodWatch:
     def _pod_changed(self, change: Change) -> None:
         pod, old = change.object, change.previous
         name = pod["metadata"]["name"]
-        if old is None or self._control.job_of(name) is None:
+        job = self._control.job_of(name)
+        if job is None:
+            self._control.waits.stranger(pod, gone=change.type == DELETED)
+        if old is None or job is None:
             return
+        if "schedulingGates" in old["spec"]:
+            self._control.waits.gated(pod)
         node = pod["spec"].get("nodeName")
         if node and not old["spec"].get("nodeName"):
             self._take_node(pod, node)
@@ -110,7 +115,9 @@ class PodWatch:
         self._waits(about.get("name", ""), event.get("message", ""))
 
     def _waits(self, name: str, why: str) -> None:
-        record = self._control.pods.get(name)
+        job, record = self._control.job_of(name), self._control.pods.get(name)
+        if job is not None:
+            self._control.waits.tried(job.uids.get(name), why)
         if record is not None and record.waited_for != why:
             self._control.records.attempted(record, "failed", why)
 

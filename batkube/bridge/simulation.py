@@ -33,6 +33,7 @@ from batkube.bridge.power import Power
 from batkube.bridge.startup import PodStages, Startup
 from batkube.bridge.storages import Storages
 from batkube.bridge.time import SimulatedTime
+from batkube.bridge.waits import WaitRecorder
 from batkube.kube.server import ApiServer
 from batkube.results.accounts import Accounts
 from batkube.results.attempts import AttemptLog
@@ -47,6 +48,7 @@ class Simulation:
     ``served``: the names that running schedulers go by; None if they cannot be known. ``control_latency``: see
     Decisions. ``outages``: the external events to come, if their file is known. ``energy``: Batsim simulates it, so
     that hosts can be switched; ``power_off_after``: see Power. ``keep_finished``: see Finished. ``seed``: see Draw.
+    ``backs_off``: False for a scheduler that decides whenever something changes.
     """
 
     def __init__(
@@ -67,6 +69,7 @@ class Simulation:
         power_off_after: float | None = None,
         keep_finished: int | None = None,
         seed: int = 0,
+        backs_off: bool = True,
     ) -> None:
         self.time = time
         self.reactions = Reactions(decision_time, time)
@@ -78,7 +81,8 @@ class Simulation:
         self.cluster = Cluster(server, time, platform)
         self.decisions = Decisions(time, control_latency)
         self.attempts = AttemptLog(events.path.with_name("attempts.csv"))
-        self.control = JobControl(server, time, events, self.cluster, self.decisions, self.attempts)
+        self.waits = WaitRecorder(server, time, self.cluster, backs_off=backs_off)
+        self.control = JobControl(server, time, events, self.cluster, self.decisions, self.attempts, self.waits)
         self.finished = Finished(self.control, self.cluster, keep_finished, events.path.parent)
         self.gangs = Gangs(self.control, time, events)
         self.outages = Outages(outages, self.decisions)
@@ -105,6 +109,7 @@ class Simulation:
     def close(self) -> None:
         """Stop listening to the API server, which another simulation may use."""
         self._watch.stop()
+        self.waits.finish()
         self.power.stop()
         self._claims.stop()
         self.attempts.close()
@@ -240,6 +245,7 @@ class Simulation:
         if self._energy:
             self.power.begin(self._platform)
         self._server.bind_admission.append(self._admit)
+        self.waits.begin()
         self._watch.start()
         self._claims.start()
         self._events.write(

@@ -150,7 +150,7 @@ class PodStages:
 
     def _started(self, job: Job, pod: str) -> None:
         self._events.write(self._time.now, "pod_started", pod=pod)
-        self._control.start_pod(pod)
+        self._control.start_pod(job, pod)
         self._kubelet.tell(pod, Told.STARTED, self._time.now)
         if all(self._control.pods[name].starting_time is not None for name in job.pods):
             self._start(job)

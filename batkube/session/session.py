@@ -110,6 +110,7 @@ class Session:
             power_off_after=power_off_after,
             keep_finished=settings.keep_finished,
             seed=seed,
+            backs_off=not quiescence.keeps_appointments,
         )
         self._afterwards = afterwards
         self._retries_on_events = retries_on_events
