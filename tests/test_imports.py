@@ -21,6 +21,7 @@ MAY_IMPORT = {
     "checks": {"comparison", "results", "kube"},
     "report": {"results"},
     "startup": {"kube"},
+    "ci": {"option"},
     "testing": {"kube", "results", "comparison", "checks", "commands"},
     "bridge": {
         "kube",

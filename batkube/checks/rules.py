@@ -50,6 +50,12 @@ class Rules:
     same_schedule: bool = False
     """Its jobs have the dates and hosts that they have in the baseline."""
 
+    @property
+    def needing_baseline(self) -> list[str]:
+        """The rules that cannot be judged without one."""
+        switches = [f"{name}: true" for name in ("same_inputs", "same_schedule") if getattr(self, name)]
+        return [condition.text for condition in self.conditions if condition.needs_baseline] + switches
+
 
 def default_rules(*, baseline: bool) -> Rules:
     """Return the rules that hold without a file."""

@@ -14,6 +14,8 @@ from batkube.comparison.judging import judge
 from batkube.comparison.sides import Side, pairs
 from batkube.results.comparison import file_sha256
 
+NO_BASELINE = "there is no baseline"
+
 Outcome = Literal["holds", "broken", "untold", "skipped"]
 """``untold``: broken, but that may be chance. It counts as held, and so does what was skipped."""
 
@@ -52,10 +54,13 @@ class Verdicts:
 
 
 def check_side(side: Side, baseline: Side | None, rules: Rules, *, shared_hosts: bool = False) -> Verdicts:
-    """Hold results to rules. Raises ResultsError, and ValueError for a rule that needs a baseline without one."""
+    """Hold results to rules; without a baseline those that need one are skipped. Raises ResultsError."""
     verdicts = [*_finished(side, rules)]
     verdicts += [_invariant(name, side, shared_hosts) for name in rules.invariants]
     for condition in rules.conditions:
+        if condition.needs_baseline and baseline is None:
+            verdicts.append(Verdict(condition.text, "skipped", NO_BASELINE))
+            continue
         judgement = judge(condition, side, baseline)
         outcome: Outcome = "broken"
         if judgement.truth in ("true", "untold"):
@@ -103,7 +108,7 @@ def _invariant(name: str, side: Side, shared: bool) -> Verdict:
 def _same_inputs(side: Side, baseline: Side | None) -> Verdict:
     rule = "same_inputs: true"
     if baseline is None:
-        return Verdict(rule, "skipped", "there is no baseline")
+        return Verdict(rule, "skipped", NO_BASELINE)
     differing = dict.fromkeys(
         found.name
         for _, before, run in pairs(baseline, side)
@@ -117,7 +122,7 @@ def _same_inputs(side: Side, baseline: Side | None) -> Verdict:
 def _same_schedule(side: Side, baseline: Side | None, comparison: Comparison | None) -> Verdict:
     rule = "same_schedule: true"
     if baseline is None or comparison is None:
-        raise ValueError(f"{rule} needs a baseline")
+        return Verdict(rule, "skipped", NO_BASELINE)
     together = pairs(baseline, side)
     parted = [(name, before, run) for name, before, run in together if not _same_jobs(before, run)]
     lonely = comparison.only_left or comparison.only_right or not together

@@ -37,15 +37,14 @@ def main(settings: CheckSettings) -> int:
 
 def checked(settings: CheckSettings) -> Verdicts:
     """Return the verdicts. Raises RulesError and ResultsError."""
+    against = settings.against
+    if against is not None and settings.baseline_optional and not against.exists():
+        against = None
     rules = read_rules(settings.rules) if settings.rules else default_rules(baseline=settings.against is not None)
-    if settings.against is None:
-        if needing := next((one.text for one in rules.conditions if one.needs_baseline), None):
-            raise RulesError(f"{settings.rules}: {needing!r} needs a baseline (--against)")
-        if rules.same_inputs or rules.same_schedule:
-            name = "same_schedule" if rules.same_schedule else "same_inputs"
-            raise RulesError(f"{settings.rules}: {name} needs a baseline (--against)")
+    if against is None and not settings.baseline_optional and (needing := rules.needing_baseline):
+        raise RulesError(f"{settings.rules}: {needing[0]!r} needs a baseline (--against)")
     side = Side.of(settings.out)
-    baseline = Side.of(settings.against) if settings.against else None
+    baseline = Side.of(against) if against is not None else None
     return check_side(side, baseline, rules, shared_hosts=settings.shared_hosts)
 
 

@@ -12,6 +12,7 @@ from typing import Annotated
 import typer
 
 from batkube import __version__
+from batkube.ci.settings import InitCiSettings
 from batkube.commands.crash_report import exit_with
 from batkube.commands.settings_options import with_settings
 from batkube.comparison.settings import CheckSettings, CompareSettings
@@ -26,6 +27,8 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+init_app = typer.Typer(help="Write files to begin with.", no_args_is_help=True)
+app.add_typer(init_app, name="init")
 clock_app = typer.Typer(help="Control a simulation that goes on: its pace, pause, single steps.", no_args_is_help=True)
 app.add_typer(clock_app, name="clock")
 
@@ -175,6 +178,15 @@ def report(
     from batkube.commands import report as command
 
     raise typer.Exit(command.main(folder, out, form.value if form else None, opened=opened))
+
+
+@init_app.command("ci")
+@with_settings
+def init_ci(settings: InitCiSettings) -> None:
+    """Write workload, platform, rules and a workflow into the repository of a scheduler; nothing is overwritten."""
+    from batkube.commands import init_ci as command
+
+    raise typer.Exit(command.main(settings))
 
 
 @app.command()

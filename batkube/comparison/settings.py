@@ -59,6 +59,9 @@ class CheckSettings(BaseModel):
         Path, Option("Folder of results, of one run or of several; or a jobs.csv.", metavar="OUT", argument=True)
     ]
     against: Annotated[Path | None, Option("Results that rules call the baseline.", metavar="BASELINE")] = None
+    baseline_optional: Annotated[bool, Option("Where there is no BASELINE (yet), skip the rules that need one.")] = (
+        False
+    )
     rules: Annotated[Path | None, Option("Rules (YAML, docs/comparing.md).", metavar="FILE")] = None
     shared_hosts: Annotated[
         bool, Option("Of a jobs.csv alone: jobs may share hosts, so that no double booking can be told.")

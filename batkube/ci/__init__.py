@@ -1,0 +1,1 @@
+"""Files that `batkube init ci` writes into the repository of a scheduler."""
