@@ -173,6 +173,9 @@ class ClusterSettings(SimulationSettings):
     """Of ``batkube run`` and ``serve``, beside which a simulator runs."""
 
     out: Annotated[Path, Option("Folder for the results.", RESULTS, "DIR", short="-o")] = Path("out")
+    parquet: Annotated[
+        bool, Option("Write each CSV file of batkube's as Apache Parquet, too (batkube[parquet]).", RESULTS)
+    ] = False
     record: Annotated[
         Path | None,
         Option("Keep the exchange with the simulator (.gz: packed), for `batkube replay`.", RESULTS, "FILE"),
@@ -234,6 +237,9 @@ class RunSettings(SchedulerSettings, ClusterSettings):
     batsim_binary: Annotated[Path | None, Option("The batsim to start; else the one on PATH.", SIMULATOR, "FILE")] = (
         None
     )
+    bounds: Annotated[
+        bool, Option("Run fifo and easy on the same input, too: their figures go into run.json.", RESULTS)
+    ] = False
     batsim: BatsimOptions = BatsimOptions()
     """The options of Batsim; the embedded simulator takes those that mean something to it."""
     jitter: Annotated[

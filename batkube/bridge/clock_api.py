@@ -1,12 +1,16 @@
 """``/batkube/v1/clock``: the pace of simulated time, shown and controlled while a simulation runs."""
 
-from typing import Annotated, Literal
+from collections.abc import Callable
+from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, HTTPException
 from pydantic import BaseModel, ConfigDict, Field
 
+from batkube.bridge.simulation import Simulation
 from batkube.clock.pace import Pace
 
+Current = Callable[[], Simulation | None]
+"""A function that returns the current simulation, if there is one."""
 State = Literal["waiting", "running", "paused", "over"]
 
 
@@ -44,8 +48,8 @@ class Conflict(BaseModel):
     detail: str
 
 
-def clock_router(pace: Pace) -> APIRouter:
-    """Return the routes, to be included in the server's FastAPI application."""
+def clock_router(pace: Pace, current: Current) -> APIRouter:
+    """Return the routes, to be included in the server's FastAPI application. Each control is noted as a user's deed."""
     routes = APIRouter(prefix="/batkube/v1/clock", tags=["clock"])
 
     def shown() -> ClockState:
@@ -62,6 +66,10 @@ def clock_router(pace: Pace) -> APIRouter:
             behind=round(pace.behind, 3),
         )
 
+    def note(action: str, **details: Any) -> None:
+        if (found := current()) is not None:
+            found.deeds.controlled(action, **details)
+
     @routes.get("")
     async def show() -> ClockState:
         """Return the progress of simulated time."""
@@ -70,18 +78,21 @@ def clock_router(pace: Pace) -> APIRouter:
     @routes.put("/pace")
     async def set_pace(wanted: PaceWanted) -> ClockState:
         """Go on at another pace, from the date reached."""
+        note("pace", factor=wanted.factor)
         pace.set(wanted.factor)
         return shown()
 
     @routes.post("/pause")
     async def pause() -> ClockState:
         """Stop before the simulator's next message is told. A message that is being handled comes to its end first."""
+        note("pause")
         pace.pause()
         return shown()
 
     @routes.post("/resume")
     async def resume() -> ClockState:
         """Go on."""
+        note("resume")
         pace.resume()
         return shown()
 
@@ -95,6 +106,7 @@ def clock_router(pace: Pace) -> APIRouter:
             raise HTTPException(409, "the clock is not paused: pause it first")
         if pace.state != "under way":
             raise HTTPException(409, "there is no simulation to step through")
+        note("step")
         pace.step()
         return shown()
 

@@ -10,7 +10,7 @@ from batkube.bridge.decisions import Decisions
 from batkube.bridge.errors import InputError, InvariantBroken
 from batkube.bridge.jobs import Job, PodRequirements
 from batkube.bridge.names import Names
-from batkube.bridge.pod_records import PodRecords, note_requests
+from batkube.bridge.pod_records import PodRecords
 from batkube.bridge.time import SimulatedTime
 from batkube.bridge.waits import WaitRecorder
 from batkube.kube.apimachinery.status import ApiError
@@ -138,8 +138,7 @@ class JobControl:
                 record = self.records.create(name, pods.NAMESPACE, job)
                 stored = self._store(job, pod)
                 job.uids[name] = stored["metadata"]["uid"]
-                wanted = note_requests(record, job, stored)
-                self.waits.created(record, job, stored, wanted)
+                self.waits.created(record, job, stored, self.records.stored(record, job, stored))
         except (InputError, ApiError) as error:
             self.reject(job, str(error))
 

@@ -21,6 +21,10 @@ class PodRecords:
         """The records by the pod's name, in order of creation."""
         self._time = time
         self._attempts = attempts
+        self._containers: object = None
+        self._requests: Resources = {}
+        """What the pods with those containers ask for; as columns of the file:"""
+        self._columns = (0.0, 0, 0, "")
 
     def create(self, name: str, namespace: str, job: Job) -> PodRecord:
         """Begin the record of a new pod. One of that name that was there before becomes one of the job's replaced."""
@@ -29,6 +33,24 @@ class PodRecords:
             job.replaced.append(before)
         record = self.by_name[name] = PodRecord(name, namespace, job.id, job.scheduler, created_time=self._time.now)
         return record
+
+    def stored(self, record: PodRecord, job: Job, pod: JSON) -> Resources:
+        """Note whose pod it is and what it asks for, as it is stored; return that."""
+        spec = pod["spec"]
+        if spec["containers"] is not self._containers:  # pods of one form share them
+            self._containers = spec["containers"]
+            requests = requests_of(pod)
+            self._requests = requests
+            self._columns = (
+                requests.get("cpu", 0) / UNIT,
+                _whole(requests.get("memory", 0)),
+                _whole(requests.get(GPU, 0)),
+                other_requests(requests),
+            )
+        record.user, record.queue = user_and_queue(job, pod)
+        record.priority = spec.get("priority", 0)
+        record.cpu, record.memory, record.gpu, record.other_requests = self._columns
+        return self._requests
 
     def bound(self, name: str, node: str) -> None:
         """Note that a pod has a node."""
@@ -62,6 +84,12 @@ class PodRecords:
             record.reason = "Rejected"
             record.finish_time = self._time.now if record.finish_time is None else record.finish_time
 
+    def preempted(self, name: str) -> None:
+        """Note that the pod gives way to another one."""
+        record = self.by_name.get(name)
+        if record is not None and record.finish_time is None:
+            record.preempted = True
+
     def lost(self, record: PodRecord, date: float) -> None:
         """Note that what the pod has done until ``date`` is lost: it was killed before its end."""
         record.lost_work = record.cpu * (date - (date if record.starting_time is None else record.starting_time))
@@ -73,19 +101,6 @@ class PodRecords:
     def of(self, job: Job) -> list[PodRecord]:
         """Return the same, and forget nothing."""
         return [*job.replaced, *(self.by_name[name] for name in job.pods if name in self.by_name)]
-
-
-def note_requests(record: PodRecord, job: Job, pod: JSON) -> Resources:
-    """Note whose pod it is and what it asks for, as it is stored; return that."""
-    requests = requests_of(pod)
-    record.user, record.queue = user_and_queue(job, pod)
-    record.priority = pod["spec"].get("priority", 0)
-    record.cpu = requests.get("cpu", 0) / UNIT
-    record.memory = _whole(requests.get("memory", 0))
-    record.gpu = _whole(requests.get(GPU, 0))
-    if len(requests) > len(_OWN_COLUMNS) or not all(name in _OWN_COLUMNS for name in requests):
-        record.other_requests = other_requests(requests)
-    return requests
 
 
 def other_requests(requests: Resources) -> str:

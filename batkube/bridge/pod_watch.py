@@ -95,7 +95,12 @@ class PodWatch:
         if change.type == DELETED or pod["metadata"].get("deletionTimestamp"):
             grace = 0 if change.type == DELETED else pod["metadata"].get("deletionGracePeriodSeconds", 0)
             self._done.deleted[name] = Deletion(pod["metadata"]["uid"], grace)
+            if _is_preempted(pod):
+                self._control.records.preempted(name)
             self._changed.set()
+        nominated = pod["status"].get("nominatedNodeName")
+        if nominated and nominated != old["status"].get("nominatedNodeName"):
+            self._control.records.attempted(self._control.pods[name], "preempting", nominated)
         why = _unschedulable(pod)
         if why and why != _unschedulable(old):
             self._waits(name, why)
@@ -125,6 +130,15 @@ class PodWatch:
         "pods": _pod_changed,
         "events": _event_changed,
     }
+
+
+def _is_preempted(pod: JSON) -> bool:
+    """Tell whether kube-scheduler deletes the pod to make room for another (condition DisruptionTarget)."""
+    conditions = pod.get("status", {}).get("conditions", [])
+    return any(
+        condition["type"] == "DisruptionTarget" and condition.get("reason") == "PreemptionByScheduler"
+        for condition in conditions
+    )
 
 
 def _unschedulable(pod: JSON) -> str | None:

@@ -10,7 +10,7 @@ import math
 import time
 import traceback
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 from random import Random
@@ -70,6 +70,8 @@ class PolicyQuiescence:
         """A heap with the elements of ``_appointed``."""
         self._appointed: set[float] = set()
         self._refused = 0
+        self.on_preempt: Callable[[str], None] = lambda pod: None
+        """Called with the name of a pod that is about to give way to another."""
         self._changes = Subscription(server, self._on_change)
         self._gave_way = 0.0
 
@@ -180,6 +182,7 @@ class PolicyQuiescence:
                     self._server.tell_unschedulable(pod.name, reason, pod.namespace)
                 return False
             case Preempt(pod=pod):
+                self.on_preempt(pod.name)
                 with suppress(ApiError):
                     self._server.delete("pods", pod.name, pod.namespace, uid=pod.uid)
                 return True

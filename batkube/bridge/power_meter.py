@@ -6,6 +6,8 @@ Batsim tells their energy under load: it depends on how much of a host a job use
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from batkube.results.run import Energy
+
 
 class Use(StrEnum):
     """The use of a host."""
@@ -15,6 +17,9 @@ class Use(StrEnum):
     IDLE = "idle"
     OFF = "off"
     SWITCHING = "switching"
+
+
+_UNUSED = (Use.IDLE, Use.OFF, Use.SWITCHING)
 
 
 @dataclass(slots=True)
@@ -47,6 +52,17 @@ class PowerMeter:
         """Count all hosts up to ``now``."""
         for reading in self._readings.values():
             self._count(reading, now)
+
+    def energy(self, now: float, total: float | None) -> Energy | None:
+        """Return the sums up to ``now``, for ``run.json``; None if energy is not simulated. ``total``: Batsim's."""
+        if self.empty:
+            return None
+        self.read(now)
+        return Energy(
+            total=total,
+            **{use.value: round(self.joules[use], 6) for use in _UNUSED},
+            **{f"{use.value}_seconds": round(self.seconds[use], 6) for use in _UNUSED},
+        )
 
     def _count(self, reading: _Reading, now: float) -> None:
         seconds = now - reading.since

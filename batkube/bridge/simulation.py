@@ -33,6 +33,7 @@ from batkube.bridge.power import Power
 from batkube.bridge.startup import PodStages, Startup
 from batkube.bridge.storages import Storages
 from batkube.bridge.time import SimulatedTime
+from batkube.bridge.user_deeds import UserDeeds
 from batkube.bridge.waits import WaitRecorder
 from batkube.kube.server import ApiServer
 from batkube.results.accounts import Accounts
@@ -48,7 +49,7 @@ class Simulation:
     ``served``: the names that running schedulers go by; None if they cannot be known. ``control_latency``: see
     Decisions. ``outages``: the external events to come, if their file is known. ``energy``: Batsim simulates it, so
     that hosts can be switched; ``power_off_after``: see Power. ``keep_finished``: see Finished. ``seed``: see Draw.
-    ``backs_off``: False for a scheduler that decides whenever something changes.
+    ``backs_off``: False for a scheduler inside batkube: it decides whenever something changes, and sends no requests.
     """
 
     def __init__(
@@ -103,6 +104,7 @@ class Simulation:
         self._files = files or JobFiles()
         self._watch = PodWatch(server, self.control, self.cluster)
         self._claims = DeviceClaims(server, self.warn)
+        self.deeds = UserDeeds(server, time, events, alone=not backs_off)
         self._static_jobs_to_come = True
         self._external_events_to_come = False
 
@@ -112,6 +114,7 @@ class Simulation:
         self.waits.finish()
         self.power.stop()
         self._claims.stop()
+        self.deeds.stop()
         self.attempts.close()
         if self._admit in self._server.bind_admission:
             self._server.bind_admission.remove(self._admit)

@@ -8,9 +8,11 @@ from batkube.batsim.farewell import dismiss_callers
 from batkube.batsim.simulator import SimulatorError
 from batkube.commands import event_loop
 from batkube.commands.summary import summary, unwell
+from batkube.results.run import Run
 from batkube.schedulers.process import SchedulerError
+from batkube.session.bounds import reference_figures
 from batkube.session.composition import play
-from batkube.session.inputs import BAD_INPUTS, read_inputs
+from batkube.session.inputs import BAD_INPUTS, Inputs, read_inputs
 from batkube.session.jitter import jittered
 from batkube.settings import BAD_INPUT, FAILED, FINISHED, RunSettings
 
@@ -39,6 +41,8 @@ def main(settings: RunSettings, *, verbosity: int = 0, summarize: bool = True) -
     except (SimulatorError, SchedulerError) as error:
         errors.print(f"batkube: {error}", markup=False)
         return FAILED
+    if settings.bounds and session.exit_code == FINISHED:
+        _add_bounds(settings, inputs, session.run, errors)
     if summarize:
         summary(session.run, session.simulation, Console(highlight=False, quiet=verbosity < 0))
     if session.run.reason:
@@ -48,3 +52,12 @@ def main(settings: RunSettings, *, verbosity: int = 0, summarize: bool = True) -
         if settings.strict and session.exit_code == FINISHED:
             return FAILED
     return session.exit_code
+
+
+def _add_bounds(settings: RunSettings, inputs: Inputs, run: Run, errors: Console) -> None:
+    """Play the built-in policies on the same input, and write their figures beside those of the run."""
+    try:
+        run.bounds = event_loop.run(reference_figures(settings, inputs))
+    except BAD_INPUTS as error:
+        errors.print(f"batkube: --bounds: {error}", markup=False)
+    run.write(settings.out / "run.json")

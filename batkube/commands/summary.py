@@ -30,6 +30,10 @@ def summary(run: Run, simulation: Simulation | None, console: Console) -> None:
         table.add_row("makespan", f"{run.makespan:,.3f} s {over}")
     if run.mean_waiting_time is not None:
         table.add_row("mean waiting time", f"{run.mean_waiting_time:,.3f} s {over}")
+    for policy, figures in run.bounds.items():
+        if figures.makespan is not None:
+            mean = figures.waiting_time.mean
+            table.add_row(f"{policy} instead", f"makespan {figures.makespan:,.3f} s, mean waiting time {mean:,.3f} s")
     table.add_row("wall time", f"{run.wall_seconds:.1f} s")
     quiescence = run.quiescence
     ways = [

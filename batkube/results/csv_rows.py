@@ -6,6 +6,7 @@ Numbers with a fraction have six decimals, as in Batsim's files; None is an empt
 import csv
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import MISSING, fields
+from operator import attrgetter
 from pathlib import Path
 from typing import Any, Generic, TypeVar, get_args, get_type_hints
 
@@ -26,12 +27,26 @@ class Table(Generic[Row]):
         columns = [field for field in fields(row) if field.name not in left_out]  # type: ignore[arg-type]
         self.names = [column.name for column in columns]
         """The names of the columns."""
+        self._hints = {name: hints[name] for name in self.names}
         self._readers = {name: _reader(hints[name]) for name in self.names}
+        self._values = attrgetter(*self.names)
+        self._floats = [index for index, hint in enumerate(self._hints.values()) if _type(hint)[0] is float]
+        self._truths = [index for index, hint in enumerate(self._hints.values()) if _type(hint)[0] is bool]
         self._needed = [c.name for c in columns if c.default is MISSING and c.default_factory is MISSING]
 
-    def cells(self, row: Row) -> list[str]:
-        """Return the cells of a row."""
-        return [cell(getattr(row, name)) for name in self.names]
+    def types(self) -> dict[str, tuple[type, bool]]:
+        """Return for each column its type, and whether a cell may be empty where that is none (a number)."""
+        return {name: _type(hint) for name, hint in self._hints.items()}
+
+    def cells(self, row: Row) -> list[object]:
+        """Return the cells of a row, for a writer of the module csv, which knows how to write the rest."""
+        cells = list(self._values(row))
+        for index in self._floats:
+            if (value := cells[index]) is not None:
+                cells[index] = "%.6f" % value  # noqa: UP031
+        for index in self._truths:
+            cells[index] = int(cells[index])
+        return cells
 
     def write(self, path: Path, rows: Iterable[Row]) -> None:
         """Write the file. Raises OSError."""
@@ -65,15 +80,6 @@ class Table(Generic[Row]):
             raise ResultsError(f"{path}: {error}") from None
 
 
-def cell(value: object) -> str:
-    """Return the text of a value."""
-    if value is None:
-        return ""
-    if isinstance(value, float):
-        return f"{value:.6f}"
-    return str(int(value)) if isinstance(value, bool) else str(value)
-
-
 def _fault(known: list[tuple[int, str, Callable[[str], Any]]], line: list[str]) -> str:
     for index, name, read in known:
         try:
@@ -85,11 +91,17 @@ def _fault(known: list[tuple[int, str, Callable[[str], Any]]], line: list[str]) 
 
 def _reader(kind: Any) -> Callable[[str], Any]:
     """Return the function that reads a cell of a type: str, float, int or bool, each of them or None."""
-    inner = next((option for option in get_args(kind) if option is not type(None)), kind)
+    inner, nullable = _type(kind)
     read: Callable[[str], Any] = _truth if inner is bool else _whole if inner is int else inner
-    if inner is str or inner is kind:
+    if inner is str or not nullable:
         return read
     return lambda text: read(text) if text else None
+
+
+def _type(kind: Any) -> tuple[type, bool]:
+    options = get_args(kind)
+    inner = next((option for option in options if option is not type(None)), kind)
+    return inner, bool(options)
 
 
 def _truth(text: str) -> bool:

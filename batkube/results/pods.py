@@ -2,10 +2,10 @@
 
 import csv
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
 
-from batkube.results.csv_rows import Table, cell
+from batkube.results.csv_rows import Table
 
 REPLACED = "Replaced"
 """The reason of a pod that was taken away, and another made in its place: its node was lost, or its gang gave way."""
@@ -78,7 +78,9 @@ class PodRecord:
 
 
 PODS = Table(PodRecord, without=["stages"])
-STAGES = tuple(field.name for field in fields(PodStageTimes))
+STAGE_CELLS = Table(PodStageTimes)
+STAGES = STAGE_CELLS.names
+_NO_STAGES = PodStageTimes()
 
 
 def write_pods_csv(path: Path, pods: Iterable[PodRecord], *, stages: bool = False) -> None:
@@ -93,7 +95,7 @@ def write_pods_csv(path: Path, pods: Iterable[PodRecord], *, stages: bool = Fals
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow([*PODS.names, *STAGES])
         for pod in pods:
-            writer.writerow([*PODS.cells(pod), *(cell(getattr(pod.stages, name, None)) for name in STAGES)])
+            writer.writerow([*PODS.cells(pod), *STAGE_CELLS.cells(pod.stages or _NO_STAGES)])
 
 
 def read_pods_csv(path: Path) -> Iterator[PodRecord]:

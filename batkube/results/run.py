@@ -89,6 +89,13 @@ class Energy(BaseModel):
     switching_seconds: float
 
 
+class Program(InputFile):
+    """A program that was started."""
+
+    version: str | None = None
+    """As it tells it; None where nobody knows how to ask."""
+
+
 class Scheduler(BaseModel):
     """The scheduler under test."""
 
@@ -102,6 +109,24 @@ class Scheduler(BaseModel):
     log: str | None = None
     source: InputFile | None = None
     """The file of a policy of the user's own."""
+    binary: Program | None = None
+    """The program that was started, where it was started here."""
+    configuration: InputFile | None = None
+    """The KubeSchedulerConfiguration that was given."""
+
+
+class SchedulerUse(BaseModel):
+    """What the scheduler took: real seconds and bytes, which are other ones each time."""
+
+    cpu_seconds: float | None = None
+    """User and system time of its process and of all that it started; None where it is none of ours."""
+    peak_memory: int | None = None
+    """The most bytes that were resident."""
+    requests: dict[str, dict[str, int]] = {}
+    """The requests that the API has got over HTTP, of all clients, by verb and resource."""
+    attempts: int = 0
+    """The attempts to place a pod of which it told what came of them."""
+    simulated_seconds_per_second: float | None = None
 
 
 class Run(BaseModel):
@@ -134,10 +159,16 @@ class Run(BaseModel):
     makespan: float | None = None
     """Those of the figures, and so is the next one."""
     mean_waiting_time: float | None = None
+    scheduler_use: SchedulerUse | None = None
+    """What the scheduler took; it depends on the machine, but for the attempts."""
+    options: dict[str, Any] = {}
+    """All options that were given, by the names of the settings."""
     figures: Figures | None = None
     """The figures of all jobs, when the run is over."""
     figures_by: dict[str, dict[str, Figures]] = {}
     """The figures by ``user``, ``queue``, ``priority`` and ``size`` class of jobs, then by name."""
+    bounds: dict[str, Figures] = {}
+    """The figures of the built-in policies on the same input (``--bounds``), by their names."""
     energy: Energy | None = None
     """The energy, if it was simulated. That of each job is in ``jobs.csv``: of its hosts, as long as it ran."""
     jobs: Jobs = Field(default_factory=Jobs)
@@ -198,4 +229,5 @@ class Run(BaseModel):
 
 def input_file(path: Path) -> InputFile:
     """Return name and hash of an input. Raises OSError."""
-    return InputFile(path=str(path), sha256=hashlib.sha256(path.read_bytes()).hexdigest())
+    with path.open("rb") as file:
+        return InputFile(path=str(path), sha256=hashlib.file_digest(file, "sha256").hexdigest())

@@ -10,7 +10,7 @@ from pathlib import Path
 from batkube.results.csv_rows import Table
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class SeriesRow:
     """A row of ``series.csv``: the cluster from a date on. cpu in cores, memory in bytes, gpu in devices."""
 
@@ -40,7 +40,7 @@ class SeriesRow:
     """1 - (most free cores on one node) / (free cores of all); 0 where none is free."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class NodeSeriesRow:
     """A row of ``node_series.csv``: a node from a date on."""
 

@@ -57,7 +57,7 @@ class _NodeState:
     """A node, and what is on it, over time."""
 
     __slots__ = ("busy_seconds", "cpu", "cpu_free", "cpu_seconds", "failures", "gpu", "gpu_seconds", "memory",
-                 "memory_seconds", "node", "pods", "ran", "since", "up", "up_seconds", "used")  # fmt: skip
+                 "memory_seconds", "node", "offered", "pods", "ran", "since", "up", "up_seconds", "used")  # fmt: skip
 
     def __init__(self, node: Node) -> None:
         self.node = node
@@ -67,7 +67,7 @@ class _NodeState:
         """What is asked for by the pods on it."""
         self.used = [0, 0, 0]
         """What is asked for by those of them that run."""
-        self.cpu_free = round(node.cpu * MICRO)
+        self.offered = self.cpu_free = round(node.cpu * MICRO)
         self.since = self.up_seconds = self.busy_seconds = 0.0
         self.cpu_seconds = self.memory_seconds = self.gpu_seconds = 0.0
 
@@ -146,7 +146,7 @@ class Timeline:
         places, nodes_done = [0] * len(queues), 0
         total = len(pods)
         last: tuple[Any, ...] | None = None
-        shown: dict[int, NodeSeriesRow] = {}
+        shown: dict[int, tuple[object, ...]] = {}
         self._touched = dict.fromkeys(range(len(self._nodes)))
         date = 0.0
         while date <= self._end:
@@ -222,10 +222,11 @@ class Timeline:
         if pods.node[pod] < 0:
             return
         state = self._nodes[pods.node[pod]]
-        for index, amount in enumerate((pods.cpu[pod], pods.memory[pod], pods.gpu[pod])):
-            state.used[index] += sign * amount
-            if state.up:
-                self._used[index] += sign * amount
+        cpu, memory, gpu = sign * pods.cpu[pod], sign * pods.memory[pod], sign * pods.gpu[pod]
+        for sums in (state.used, self._used) if state.up else (state.used,):
+            sums[0] += cpu
+            sums[1] += memory
+            sums[2] += gpu
 
     def _move(self, pod: int, now: float, sign: int) -> None:
         """Let the pod come to its node, or leave it."""
@@ -244,7 +245,7 @@ class Timeline:
             requested[2] += gpu
             self._note_free(node, state)
         else:
-            state.cpu_free = round(state.node.cpu * MICRO) - state.cpu
+            state.cpu_free = state.offered - state.cpu
         self._touched[node] = None
 
     def _turn(self, node: int, up: bool, now: float) -> None:
@@ -254,7 +255,7 @@ class Timeline:
             return
         state.count(now)
         sign = 1 if up else -1
-        offered = (round(state.node.cpu * MICRO), state.node.memory, state.node.gpu)
+        offered = (state.offered, state.node.memory, state.node.gpu)
         for index, amount in enumerate(offered):
             self._allocatable[index] += sign * amount
         for index, amount in enumerate((state.cpu, state.memory, state.gpu)):
@@ -272,7 +273,7 @@ class Timeline:
         self._touched[node] = None
 
     def _note_free(self, node: int, state: _NodeState) -> None:
-        free = round(state.node.cpu * MICRO) - state.cpu
+        free = state.offered - state.cpu
         self._free_cpu += max(0, free) - max(0, state.cpu_free)
         state.cpu_free = free
         heappush(self._free, (-free, node))
@@ -293,20 +294,17 @@ class Timeline:
 
     def _row(self) -> tuple[Any, ...]:
         """Return all but the date of a row."""
-        cpu, memory, gpu = zip(self._allocatable, self._requested, self._used, strict=True)
+        (cpu, memory, gpu), (cpu_r, memory_r, gpu_r), used = self._allocatable, self._requested, self._used
         fragmentation = 1 - max(0, self._largest_free()) / self._free_cpu if self._free_cpu > 0 else 0.0
         return (
             self._up, self._running, self._waiting, self._queued_cpu / MICRO, self._queued_work / MICRO,
-            cpu[0] / MICRO, cpu[1] / MICRO, cpu[2] / MICRO, *memory, *gpu, fragmentation,
+            cpu / MICRO, cpu_r / MICRO, used[0] / MICRO, memory, memory_r, used[1], gpu, gpu_r, used[2], fragmentation,
         )  # fmt: skip
 
-    def _node_row(self, node: int, date: float, shown: dict[int, NodeSeriesRow]) -> NodeSeriesRow | None:
+    def _node_row(self, node: int, date: float, shown: dict[int, tuple[object, ...]]) -> NodeSeriesRow | None:
         state = self._nodes[node]
-        row = NodeSeriesRow(date, state.node.node, state.up, state.pods, state.cpu / MICRO, state.memory, state.gpu)
-        before = shown.get(node)
-        if before is not None and (before.up, before.pods, before.cpu_requested, before.memory_requested,
-                                   before.gpu_requested) == (row.up, row.pods, row.cpu_requested,
-                                                             row.memory_requested, row.gpu_requested):  # fmt: skip
+        now = (state.up, state.pods, state.cpu, state.memory, state.gpu)
+        if shown.get(node) == now:
             return None
-        shown[node] = row
-        return row
+        shown[node] = now
+        return NodeSeriesRow(date, state.node.node, state.up, state.pods, state.cpu / MICRO, state.memory, state.gpu)

@@ -3,6 +3,7 @@
 import re
 import subprocess
 from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -89,14 +90,26 @@ def version(binary: Path) -> tuple[int, int]:
     Raises subprocess.TimeoutExpired if it says nothing for VERSION_PATIENCE: the dates at which a run stops depend on
     the version.
     """
-    try:
-        told = subprocess.run(
-            [binary, "--version"], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=VERSION_PATIENCE
-        )
-    except OSError:
-        return 0, 0
-    found = _VERSION.match(told.stdout)
+    found = _VERSION.match(_told(binary))
     return (int(found[1]), int(found[2])) if found else (0, 0)
+
+
+def version_text(binary: Path) -> str | None:
+    """Return what ``--version`` tells (``Kubernetes v1.36.3``); None if that is nothing."""
+    try:
+        return _told(binary).strip() or None
+    except subprocess.TimeoutExpired:
+        return None
+
+
+@cache
+def _told(binary: Path) -> str:
+    try:
+        return subprocess.run(
+            [binary, "--version"], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=VERSION_PATIENCE
+        ).stdout
+    except OSError:
+        return ""
 
 
 def command(binary: Path, config: Path) -> list[str]:

@@ -98,6 +98,10 @@ class SchedulerUnderTest:
         except subprocess.TimeoutExpired as error:
             raise SchedulerChoiceError(f"{self.binary} --version says nothing for {error.timeout:g} s") from None
 
+    def version(self) -> str | None:
+        """Return the version as the program tells it; None for other programs than kube-scheduler."""
+        return kube_scheduler.version_text(self.binary) if self.binary is not None else None
+
     def command(self, access: Access, folder: Path, *, exact_times: bool = False) -> list[str]:
         """Return the command line; for kube-scheduler, write its configuration into ``folder``.
 

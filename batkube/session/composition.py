@@ -31,6 +31,7 @@ from batkube.schedulers.under_test import Access
 from batkube.session.access import client_tls, write_access
 from batkube.session.display import display
 from batkube.session.inputs import Inputs
+from batkube.session.process_use import process_use
 from batkube.session.results_folder import check_own, clear, held
 from batkube.session.run_record import run_record
 from batkube.session.scheduler_clock import clock_mode, launcher
@@ -114,10 +115,14 @@ async def play(
             power_off_after=settings.power_off_after,
             seed=settings.seed,
             afterwards=afterwards(settings, simulator),
+            parquet=settings.parquet,
+            use_of=lambda: process_use(scheduler.process.pid) if scheduler.process else None,
             retries_on_events=inputs.scheduler.retries_on_events() and not inputs.preemption,
         )
         if scheduler.relay:
             scheduler.relay.on_failure = session.extender_failed
+        if isinstance(scheduler.quiescence, PolicyQuiescence):
+            scheduler.quiescence.on_preempt = session.simulation.control.records.preempted
         sessions.append(session)
         for text in inputs.warnings:
             session.simulation.warn(text)

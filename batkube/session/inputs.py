@@ -9,6 +9,7 @@ from batkube.bridge.startup import Startup
 from batkube.kube.admission.plugins import AdmissionError
 from batkube.kube.schema.gates import GateError
 from batkube.kube.schema.runtime_config import RuntimeConfigError
+from batkube.results.frames import NotInstalled, import_or_say
 from batkube.schedulers.extenders import ExtenderError
 from batkube.schedulers.kube_scheduler import ConfigError
 from batkube.schedulers.under_test import SchedulerChoiceError, SchedulerUnderTest, choose
@@ -30,6 +31,7 @@ BAD_INPUTS = (
     GateError,
     RuntimeConfigError,
     ManifestError,
+    NotInstalled,
     OSError,
 )
 
@@ -59,6 +61,8 @@ def read_inputs(settings: RunSettings) -> Inputs:
         config=settings.scheduler_config,
     )
     check_simulator(settings)
+    if settings.parquet:
+        import_or_say("pyarrow")
     platform = read_platform(settings.platform) if settings.platform else None
     hosts = compute_hosts(settings, platform) if platform is not None else ()
     warnings = platform_slips(platform) if platform is not None else []

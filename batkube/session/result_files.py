@@ -3,19 +3,25 @@
 ``events.jsonl`` is written while it goes on, and ``run.json`` also when it begins.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 from batkube.batsim.outputs import JobRecord, MachineTotals, write_jobs_csv, write_schedule_csv
 from batkube.bridge.simulation import Simulation
 from batkube.results.accounts import Accounts
 from batkube.results.comparison import file_sha256
+from batkube.results.csv_rows import Table
+from batkube.results.frames import TABLES, write_parquet
 from batkube.results.metrics import complete_pod
 from batkube.results.nodes import write_nodes_csv
 from batkube.results.pods import PodRecord, write_pods_csv
 from batkube.results.run import Run
 from batkube.results.series import write_series
+from batkube.session.conclusion import note_use
+from batkube.session.process_use import ProcessUse
 
 
 @dataclass(frozen=True)
@@ -32,6 +38,10 @@ class EndedSession:
     """True if pods take time to start, so that their stages have dates."""
     accounts: Accounts
     """Takes in jobs and pods while they are written."""
+    requests: Mapping[tuple[str, str], int]
+    """The requests that came over HTTP, by verb and resource."""
+    process: ProcessUse | None
+    """What the scheduler's process has used."""
 
 
 def _jobs(path: Path, ended: EndedSession) -> None:
@@ -68,6 +78,7 @@ def _series(path: Path, ended: EndedSession) -> None:
 
 
 def _run(path: Path, ended: EndedSession) -> None:
+    note_use(ended.run, ended.requests, ended.process)
     ended.run.write(path)
 
 
@@ -84,10 +95,19 @@ That of the series writes ``node_series.csv`` and ``nodes.csv``, too.
 """
 
 
-def write_results(out: Path, ended: EndedSession) -> None:
-    """Write all files, each in one step: a reader never sees half of one. Raises OSError, which names the file."""
+def write_results(out: Path, ended: EndedSession, *, parquet: bool = False) -> None:
+    """Write all files, each in one step: a reader never sees half of one. Raises OSError, which names the file.
+
+    ``parquet``: the tables as Apache Parquet, too.
+    """
     for name, write in RESULT_FILES.items():
         in_one_step(out / name, lambda partial, write=write: write(partial, ended))  # type: ignore[misc]
+    for name, table in TABLES.items() if parquet else ():
+        in_one_step(out / f"{name}.parquet", partial(_parquet, out / f"{name}.csv", table))
+
+
+def _parquet(rows: Path, table: Table[Any], path: Path) -> None:
+    write_parquet(rows, path, table)
 
 
 def in_one_step(path: Path, write: Callable[[Path], None]) -> None:

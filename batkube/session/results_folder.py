@@ -8,6 +8,8 @@ from pathlib import Path
 
 from batkube.bridge.errors import InputError
 
+BOUNDS = "bounds"
+"""The folder with a folder of results for each built-in policy (``--bounds``)."""
 MARKS = ("run.json", "events.jsonl", "repeat.json", "seeds.json", "kubeconfig")
 """A folder with one of these was made by batkube."""
 STALE = (
@@ -60,13 +62,15 @@ def clear(out: Path, *, keep: Collection[Path] = (), batsim: bool = True) -> Non
     """
     kept = {path.resolve() for path in keep}
     found = [out / name for name in STALE]
+    found += [path.with_suffix(".parquet") for path in found if path.suffix == ".csv"]
     if batsim:
         found += out.glob("batsim_*")
     for path in found:
         if path.resolve() not in kept and (path.is_symlink() or path.is_file()):
             path.unlink()
-    for folder in out.iterdir():
-        if folder.name.isdecimal() and (folder / "run.json").is_file() and not folder.is_symlink():
+    repeated = [folder for folder in out.iterdir() if folder.name.isdecimal()]
+    for folder in (*repeated, *out.glob(f"{BOUNDS}/*")):
+        if (folder / "run.json").is_file() and not folder.is_symlink():
             clear(folder, keep=keep, batsim=batsim)
             if not any(folder.iterdir()):
                 folder.rmdir()

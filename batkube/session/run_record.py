@@ -1,10 +1,17 @@
 """The content of ``run.json`` from the start: what is run, with what, and why another run may differ."""
 
+import shutil
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel
+
 from batkube import __version__
 from batkube.bridge.step_settings import QuiescenceMeans
 from batkube.clock.launch import Mode
-from batkube.results.run import IN_PROCESS, DecisionTime, Run, Scheduler, input_file
+from batkube.results.run import IN_PROCESS, DecisionTime, Program, Run, Scheduler, input_file
 from batkube.schedulers.policies.loading import ordered_sets
+from batkube.schedulers.under_test import SchedulerUnderTest
 from batkube.session.inputs import Inputs
 from batkube.session.manifests import given_files
 from batkube.settings import Clock, Determinism, RunSettings, ServeSettings
@@ -26,6 +33,8 @@ def run_record(settings: RunSettings, inputs: Inputs, command: list[str], mode: 
             names=list(inputs.scheduler.names),
             log="scheduler.log" if command else None,
             source=input_file(source) if (source := inputs.scheduler.source) else None,
+            binary=_program(inputs.scheduler, command),
+            configuration=input_file(settings.scheduler_config) if settings.scheduler_config else None,
         ),
         decision_time=DecisionTime(model=str(settings.step.decision_time)),
         not_repeatable=_not_repeatable(mode, settings, inputs),
@@ -37,6 +46,7 @@ def run_record(settings: RunSettings, inputs: Inputs, command: list[str], mode: 
         seed=settings.seed,
         epoch=settings.epoch,
         settings=settings.step.model_dump(mode="json"),
+        options=options_given(settings),
     )
 
 
@@ -52,7 +62,24 @@ def served_run_record(settings: ServeSettings) -> Run:
         epoch=settings.epoch,
         not_repeatable=["the scheduler lives on the real clock"],
         settings=settings.step.model_dump(mode="json"),
+        options=options_given(settings),
     )
+
+
+def options_given(settings: BaseModel) -> dict[str, Any]:
+    """Return the settings that are not as they are by default; a token is nobody's business."""
+    given = settings.model_dump(mode="json", exclude_defaults=True)
+    if "token" in given.get("access", {}):
+        given["access"]["token"] = "..."
+    return given
+
+
+def _program(scheduler: SchedulerUnderTest, command: list[str]) -> Program | None:
+    found = shutil.which(command[0]) if command else None
+    if found is None:
+        return None
+    file = input_file(Path(found))
+    return Program(path=file.path, sha256=file.sha256, version=scheduler.version())
 
 
 def _not_repeatable(mode: Mode, settings: RunSettings, inputs: Inputs) -> list[str]:

@@ -108,6 +108,7 @@ async def _simulations(
             control_latency=latency,
             energy=settings.energy,
             power_off_after=settings.power_off_after,
+            parquet=settings.parquet,
             afterwards=Afterwards(ResultFiles(settings.batsim_out, since=time.time())) if settings.batsim_out else None,
         )
         current[:] = [session]

@@ -18,7 +18,6 @@ from batkube.batsim.platform import Platform
 from batkube.batsim.simulator import Simulator, SimulatorError
 from batkube.bridge.errors import InputError, InvariantBroken, RunFailed
 from batkube.bridge.job_files import JobFiles
-from batkube.bridge.power_meter import Use
 from batkube.bridge.quiescence import Quiescence
 from batkube.bridge.simulation import Simulation
 from batkube.bridge.startup import Startup
@@ -29,7 +28,9 @@ from batkube.clock.pace import Pace
 from batkube.kube.server import ApiServer
 from batkube.results.events import EventLog
 from batkube.results.metrics import job_counts
-from batkube.results.run import DecisionTime, Energy, PaceKept, Run, Status
+from batkube.results.run import Run, Status
+from batkube.session.conclusion import conclude, consumed
+from batkube.session.process_use import ProcessUse
 from batkube.session.result_files import EndedSession, write_results
 from batkube.session.supervision import Interrupted, supervised
 from batkube.settings import BAD_INPUT, FAILED, FINISHED
@@ -39,8 +40,6 @@ log = logging.getLogger(__name__)
 ERROR_DETAILS = "error.txt"
 """Written only where a fault of batkube's own ended the run."""
 
-
-_UNUSED = (Use.IDLE, Use.OFF, Use.SWITCHING)
 
 EXTENDER_TIMED_OUT = "an extender did not answer in time, which depends on real time"
 
@@ -59,6 +58,8 @@ class Session:
     ``pace``: how simulated time goes on, for whoever controls it; by default as ``settings`` say.
     ``retries_on_events``: see StepLoop.
     ``control_latency``, ``outages``, ``energy``, ``power_off_after``, ``seed``: see Simulation.
+    ``parquet``: write the tables as Apache Parquet, too.
+    ``use_of``: tells what the scheduler's process has used so far.
     ``afterwards``: the simulator's own results, whose dates replace those of its messages at the end.
     """
 
@@ -84,6 +85,8 @@ class Session:
         seed: int = 0,
         afterwards: Leaves | None = None,
         retries_on_events: bool = False,
+        parquet: bool = False,
+        use_of: Callable[[], ProcessUse | None] = lambda: None,
     ) -> None:
         out.mkdir(parents=True, exist_ok=True)
         (out / ERROR_DETAILS).unlink(missing_ok=True)
@@ -118,7 +121,9 @@ class Session:
         """The jobs as the simulator's own file has them."""
         self._totals: MachineTotals | None = None
         """The totals of machines in that file."""
-        self._turns = server.turns
+        self._server = server
+        self._use_of = use_of
+        self._parquet = parquet
         self._has_stages = startup is not None
         self._quiescence = quiescence
         self._pace = pace or Pace(settings.pace, paused=settings.paused)
@@ -155,6 +160,7 @@ class Session:
             await supervised(loop.run(first), *watches)
             await self._take_own_results(given_up)
         except Interrupted as error:
+            self.simulation.deeds.interrupted()
             why = "interrupted by the user" if error.number == signal.SIGINT else f"ended by {error}"
             return self._finish("interrupted", 128 + error.number, why)
         except InputError as error:
@@ -195,43 +201,22 @@ class Session:
             records = dated_by(records, self._own_jobs)
         run.status, run.exit_code, run.reason = status, exit_code, reason
         self.exit_code = exit_code
-        run.simulated_seconds = simulation.time.now
-        run.unserved = simulation.unserved
-        run.warnings = simulation.warnings
-        run.quiescence = self._quiescence.counts
-        for count, how in (
-            (run.quiescence.metrics, "told by metrics"),
-            (run.quiescence.quiet_period, "assumed after silence"),
-        ):
-            if count:
-                run.not_repeatable.append(f"quiescence was {how} {count} times")
-        if run.quiescence.lost:
-            run.not_repeatable.append(f"the scheduler was gone {run.quiescence.lost} times")
-        if run.quiescence.nudges:
-            run.not_repeatable.append(f"the scheduler's clock had to be nudged on {run.quiescence.nudges} times")
-        if self._turns.together:
-            run.not_repeatable.append(f"events were told at once {self._turns.together} times (--determinism fast)")
-        if self._turns.strangers and run.scheduler.determinism != "none" and run.scheduler.clock != "real":
-            run.not_repeatable.append(f"others than the scheduler sent {self._turns.strangers} requests that write")
-        if status == "interrupted":
-            run.not_repeatable.append("the user interrupted it")
-        reactions = simulation.reactions
-        run.decision_time = DecisionTime(
-            model=reactions.model,
-            reactions=reactions.count,
-            total=round(reactions.total, 6),
-            longest=round(reactions.longest, 6),
-        )
-        run.pace = PaceKept(factor=self._pace.factor, behind=round(self._pace.most_behind, 3))
+        conclude(run, simulation, self._quiescence, self._server, self._pace, self._began)
         run.events, run.events_sha256 = self._events.count, self._events.sha256
-        run.wall_seconds = round(time.monotonic() - self._began, 3)
-        control = simulation.control
-        run.rejected = dict(control.rejections)
-        run.jobs = job_counts(records, submitted=control.submitted, over=control.over)
-        run.energy = self._energy()
-        ended = EndedSession(run, simulation, records, self._totals, self._has_stages, simulation.accounts())
+        run.jobs = job_counts(records, submitted=simulation.control.submitted, over=simulation.control.over)
+        run.energy = simulation.power.meter.energy(simulation.time.now, consumed(self._totals))
+        ended = EndedSession(
+            run,
+            simulation,
+            records,
+            self._totals,
+            self._has_stages,
+            simulation.accounts(),
+            self._server.requests,
+            self._use_of(),
+        )
         try:
-            write_results(self.out, ended)
+            write_results(self.out, ended, parquet=self._parquet)
         except OSError as error:
             self.exit_code = exit_code = run.exit_code = FAILED
             run.status, run.reason = "failed", f"{run.reason}; {_unwritten(error)}" if run.reason else _unwritten(error)
@@ -248,14 +233,3 @@ class Session:
             except OSError as error:
                 why = why or _unwritten(error)
         return why
-
-    def _energy(self) -> Energy | None:
-        meter = self.simulation.power.meter
-        if meter.empty:
-            return None
-        meter.read(self.simulation.time.now)
-        return Energy(
-            total=self._totals.consumed_joules if self._totals is not None else None,
-            **{use.value: round(meter.joules[use], 6) for use in _UNUSED},
-            **{f"{use.value}_seconds": round(meter.seconds[use], 6) for use in _UNUSED},
-        )

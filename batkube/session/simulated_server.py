@@ -40,7 +40,7 @@ def simulated_server(
     def clock_routes() -> "APIRouter":
         from batkube.bridge.clock_api import clock_router
 
-        return clock_router(pace)
+        return clock_router(pace, current)
 
     server.routes += [state_routes, clock_routes]
     return server

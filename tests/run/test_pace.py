@@ -170,7 +170,12 @@ def test_paused_and_stepped_it_is_the_same_run(
     assert run.returncode == 0, errors
     assert "paused" in output
     record = json.loads((out / "run.json").read_text())
-    assert record["events_sha256"] == plain.run["events_sha256"]
+    assert record["jobs_sha256"] == plain.run["jobs_sha256"]
+    told = [json.loads(line) for line in (out / "events.jsonl").read_text().splitlines()]
+    controlled = [event for event in told if event["event"] == "clock_control"]
+    assert [event for event in told if event not in controlled] == plain.events
+    assert [event["action"] for event in controlled] == ["step", "step", "step", "pace", "resume"]
+    assert record["not_repeatable"] == ["a user controlled the clock 5 times (events.jsonl has how)"]
 
 
 def test_while_paused_the_api_is_served_and_an_interrupt_ends_the_run(three: Arguments, tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable
 
 from ..storage.deadlines import Deadlines
-from .endpoint import Endpoint
+from .endpoint import Endpoint, Written
 from .listener import Listener
 from .turns import Turns
 from .wire import Wire
@@ -68,6 +68,11 @@ class Activity:
     def when_bytes_come(self, heed: Callable[[], None]) -> None:
         """Call `heed` from now on whenever bytes have come on a connection."""
         self._heed = heed
+
+    @property
+    def on_write(self) -> list[Callable[[Written], None]]:
+        """The functions that are called after each write of a client that came over HTTP."""
+        return self._endpoint.on_write
 
     @property
     def turns(self) -> Turns:

@@ -46,6 +46,7 @@ class Answering(Protocol):
         headers: Sequence[tuple[bytes, bytes]],
         body: bytes,
         certified: User | None,
+        takes_turns: bool,
     ) -> Answer: ...
 
     def lead(self, method: bytes) -> float: ...
@@ -177,10 +178,11 @@ class Connection(HttpToolsProtocol):
 
     def _carry_out(self, method: bytes) -> None:
         assert self._body is not None
-        answer = self._answering.answer(method, self.url, self.headers, self._body, self._certified)
+        takes_turns = self._answering.turns.takes(self.client)
+        answer = self._answering.answer(method, self.url, self.headers, self._body, self._certified, takes_turns)
         self._body = None
         # The watches that a write has woken are before it in the loop's queue.
-        lag = 0.0 if self._answering.turns.takes(self.client) else self._answering.lag(method, answer)
+        lag = 0.0 if takes_turns else self._answering.lag(method, answer)
         self._do_later(lag, partial(self._send, answer))
 
     def _send(self, answer: Answer) -> None:

@@ -9,7 +9,7 @@ import asyncio
 import logging
 from collections import Counter
 from collections.abc import Awaitable, Callable, MutableMapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import unquote
 
 from ..apimachinery.status import ApiError, TextError
@@ -47,6 +47,18 @@ STANDING_SECONDS = 1.0  # between two looks whether time goes on again
 logger = logging.getLogger(__name__)
 
 
+class Written(NamedTuple):
+    """A write of a client that was carried out."""
+
+    verb: str
+    resource: str
+    namespace: str
+    name: str
+    subresource: str
+    client: str  # the beginning of its User-Agent
+    takes_turns: bool
+
+
 class Endpoint:
     """The ASGI application of one Api. It knows which requests are in work."""
 
@@ -61,6 +73,7 @@ class Endpoint:
         self.requests: Counter[tuple[str, str]] = Counter()  # by verb and storage key
         self.terminated: Counter[str] = Counter()  # watches whose clients did not read, by storage key
         self.deadlines: Deadlines | None = None  # of watches; None: by the clock of the event loop
+        self.on_write: list[Callable[[Written], None]] = []  # called after each write of a client over HTTP
         self.hang_up: Callable[[Client], bool] = lambda client: False  # cut a client's connection, if it can
         self._document = document
 
@@ -103,7 +116,8 @@ class Endpoint:
         if (lead := self.lead(method.encode())) and not self.turns.takes(scope.get("client")):
             await asyncio.sleep(lead)
         certified = scope.get("state", {}).get("certified")
-        return self._carry_out(method, raw_path, scope["query_string"], scope["headers"], body, certified)
+        takes_turns = self.turns.takes(scope.get("client"))
+        return self._carry_out(method, raw_path, scope["query_string"], scope["headers"], body, certified, takes_turns)
 
     def refusal(self, scope: Scope) -> Answer | None:
         """Return the answer to a client that may not send this request, whatever it is about; None if it may."""
@@ -121,10 +135,12 @@ class Endpoint:
         """
         return method in _WRITES and url.startswith((b"/api/", b"/apis/"))
 
-    def answer(self, method: bytes, url: bytes, headers: Headers, body: bytes, certified: User | None) -> Answer:
+    def answer(
+        self, method: bytes, url: bytes, headers: Headers, body: bytes, certified: User | None, takes_turns: bool
+    ) -> Answer:
         """Return the answer to a request for which `answers_at_once` is True."""
         raw_path, _, query = url.partition(b"?")
-        result = self._carry_out(method.decode("ascii"), raw_path, query, headers, body, certified)
+        result = self._carry_out(method.decode("ascii"), raw_path, query, headers, body, certified, takes_turns)
         assert isinstance(result, Answer)
         return result
 
@@ -146,7 +162,14 @@ class Endpoint:
         return DELETE_LAG if method == b"DELETE" and answer.code < 300 and self.watchers else 0
 
     def _carry_out(
-        self, method: str, raw_path: bytes, raw_query: bytes, headers: Headers, body: bytes, certified: User | None
+        self,
+        method: str,
+        raw_path: bytes,
+        raw_query: bytes,
+        headers: Headers,
+        body: bytes,
+        certified: User | None,
+        takes_turns: bool,
     ) -> Answer | Stream:
         warnings: list[str] = []
         accept = content_type = user_agent = ""
@@ -185,6 +208,8 @@ class Endpoint:
             request = Request(method, info, query, accept, content_type, body, user_agent, user, warnings, upgrades)
             self.requests[verb_of(request), info.resource.storage] += 1
             result = handle(self.api, request)
+            if self.on_write and method != "GET" and isinstance(result, Answer) and result.code < 300:
+                self._tell_written(request, takes_turns)
             if gzip and method == "GET" and isinstance(result, Answer):
                 return compressed(result)
             return result
@@ -193,6 +218,22 @@ class Endpoint:
         except Exception as error:
             logger.exception("%s %s failed", method, raw_path.decode("latin-1"))
             return answer_error(ApiError.internal(f"{type(error).__name__}: {error}"))
+
+    def _tell_written(self, request: Request, takes_turns: bool) -> None:
+        if "dryRun" in request.query or not request.info.resource.storable:
+            return
+        info = request.info
+        written = Written(
+            verb_of(request),
+            info.resource.plural,
+            info.namespace,
+            info.name,
+            info.subresource,
+            request.client,
+            takes_turns,
+        )
+        for listener in list(self.on_write):
+            listener(written)
 
     async def _send_stream(self, stream: Stream, client: Client | None, receive: Receive, send: Send) -> None:
         watcher = stream.watcher
