@@ -54,16 +54,14 @@ def contents(settings: InitCiSettings) -> dict[Path, str]:
 
 
 def workload() -> dict[str, object]:
-    """Return jobs that keep eight nodes about busy: of three lengths, users and two priorities."""
+    """Return jobs that keep eight nodes about busy: of three lengths and three users."""
     draw = Random(0)
     delays = {"short": 60, "middle": 300, "long": 1200}
     jobs, date = [], 0
     for number in range(JOBS):
         date += 0 if number % 10 < 4 else round(draw.random() * 100)
         length = "short" if draw.random() < 0.6 else "middle" if draw.random() < 0.8 else "long"
-        asked: dict[str, object] = {"user": ("ann", "bob", "cyd")[int(draw.random() * 3)]}
-        if draw.random() < 0.1:
-            asked["priority"] = 100
+        asked = {"user": ("ann", "bob", "cyd")[int(draw.random() * 3)]}
         walltime = 2 * delays[length]
         jobs.append(
             {
