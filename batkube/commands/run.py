@@ -13,7 +13,6 @@ from batkube.schedulers.process import SchedulerError
 from batkube.session.bounds import reference_figures
 from batkube.session.composition import play
 from batkube.session.inputs import BAD_INPUTS, Inputs, read_inputs
-from batkube.session.jitter import jittered
 from batkube.settings import BAD_INPUT, FAILED, FINISHED, RunSettings
 
 
@@ -26,7 +25,6 @@ def main(settings: RunSettings, *, verbosity: int = 0, summarize: bool = True) -
     )
     inputs = None
     try:
-        settings = jittered(settings)
         inputs = read_inputs(settings)
         session = event_loop.run(play(settings, inputs, quiet=verbosity < 0))
     except BAD_INPUTS as error:

@@ -22,7 +22,7 @@ from batkube.comparison.statistics import mean
 from batkube.comparison.words import number
 from batkube.results.comparison import COMPARED
 from batkube.results.run import Run, Status
-from batkube.settings import BAD_INPUT, FAILED, FINISHED, INTERRUPTED, Clock, RunSettings
+from batkube.settings import BAD_INPUT, FAILED, FINISHED, Clock, RunSettings
 
 SHOWN = (
     "mean_wait", "p95_wait", "max_wait", "mean_turnaround", "mean_slowdown", "makespan", "cpu_utilization", "rejected",
@@ -60,7 +60,7 @@ class Seeds(BaseModel, frozen=True):
 def main(settings: RunSettings, count: int, *, verbosity: int = 0) -> int:
     """Run with ``count`` seeds from that of the settings on, each into a folder of its seed's number.
 
-    The exit code: 0 where all finished, 1 where not, 2 for bad input, 130 where the user has interrupted.
+    The exit code: 0 where all finished, 1 where not, 2 for bad input, 130 or 143 after Ctrl-C or SIGTERM.
     """
     console = Console(highlight=False, soft_wrap=True, quiet=verbosity < 0)
     if others := _others(settings, count):
@@ -72,7 +72,7 @@ def main(settings: RunSettings, count: int, *, verbosity: int = 0) -> int:
     together = _Together(verbosity, console)
     codes = event_loop.run(together.run(runs, beside))
     if together.interrupted:
-        return INTERRUPTED
+        return 128 + together.number
     if BAD_INPUT in codes:
         return BAD_INPUT
     found = summed_up(runs)
@@ -154,6 +154,8 @@ class _Together:
 
     def __init__(self, verbosity: int, console: Console) -> None:
         self.interrupted = False
+        self.number: int = signal.SIGINT
+        """The signal that has come."""
         self._verbosity = verbosity
         self._console = console
         self._processes: set[asyncio.subprocess.Process] = set()
@@ -163,7 +165,7 @@ class _Together:
         """Run all to their ends; the exit codes of those that were started. After bad input no other is."""
         loop = asyncio.get_running_loop()
         for signal_number in (signal.SIGINT, signal.SIGTERM):
-            loop.add_signal_handler(signal_number, self._interrupt)
+            loop.add_signal_handler(signal_number, self._interrupt, signal_number)
         waiting, codes = list(reversed(runs)), []
 
         async def one_after_another() -> None:
@@ -185,7 +187,7 @@ class _Together:
         )  # fmt: skip
         self._processes.add(process)
         if self.interrupted:
-            process.terminate()
+            process.send_signal(self.number)
         _, errors = await process.communicate(settings.model_dump_json(exclude_unset=True).encode())
         self._processes.discard(process)
         if errors and errors not in self._said:  # bad input is told once
@@ -194,8 +196,8 @@ class _Together:
         self._console.print(f"seed {settings.seed}: {'done' if process.returncode == FINISHED else 'failed'}")
         return process.returncode or 0
 
-    def _interrupt(self) -> None:
-        self.interrupted = True
+    def _interrupt(self, signal_number: int) -> None:
+        self.interrupted, self.number = True, signal_number
         for process in self._processes:
             if process.returncode is None:
-                process.terminate()
+                process.send_signal(signal_number)

@@ -31,6 +31,7 @@ from batkube.schedulers.under_test import Access
 from batkube.session.access import client_tls, write_access
 from batkube.session.display import display
 from batkube.session.inputs import Inputs
+from batkube.session.jitter import with_jittered_files
 from batkube.session.process_use import process_use
 from batkube.session.results_folder import check_own, clear, held
 from batkube.session.run_record import run_record
@@ -84,6 +85,7 @@ async def play(
         if not settings.force:
             check_own(settings.out)
         clear(settings.out, keep=_inputs(settings), batsim=settings.simulator in (EMBEDDED, BATSIM))
+        settings = with_jittered_files(settings, inputs.workloads)
         asked = stack.enter_context(interruptible())
         clock = SimulatedTime(settings.epoch)
         pace = Pace(settings.step.pace, paused=settings.step.paused)

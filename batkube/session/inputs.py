@@ -13,6 +13,7 @@ from batkube.results.frames import NotInstalled, import_or_say
 from batkube.schedulers.extenders import ExtenderError
 from batkube.schedulers.kube_scheduler import ConfigError
 from batkube.schedulers.under_test import SchedulerChoiceError, SchedulerUnderTest, choose
+from batkube.session.jitter import jittered
 from batkube.session.job_checks import JobChecks, compute_hosts, platform_slips
 from batkube.session.manifests import ManifestError
 from batkube.session.simulators import check_simulator
@@ -70,6 +71,8 @@ def read_inputs(settings: RunSettings) -> Inputs:
     workloads = {}
     for index, path in enumerate(settings.workloads):
         workload = read_workload(path, f"w{index}")
+        if settings.jitter:
+            workload = jittered(workload, path, seed=settings.seed, most=settings.jitter)
         warnings += checks.check(path, workload)
         workloads[workload.name] = workload
     try:

@@ -61,7 +61,7 @@ def clear(out: Path, *, keep: Collection[Path] = (), batsim: bool = True) -> Non
     ``batsim``: the files of a Batsim go, too; not where one that is started by hand may already write there.
     """
     kept = {path.resolve() for path in keep}
-    found = [out / name for name in STALE]
+    found = [*(out / name for name in STALE), *out.glob("jittered-w*.json")]
     found += [path.with_suffix(".parquet") for path in found if path.suffix == ".csv"]
     if batsim:
         found += out.glob("batsim_*")

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from batkube.batsim.workload import read_workload
 from batkube.bridge.errors import InputError
 from batkube.commands.seeds import at_once, summed_up
 from batkube.comparison.sides import Side
@@ -63,8 +64,7 @@ def test_runs_that_left_nothing_are_not_counted(tmp_path: Path) -> None:
     assert summed_up([settings]).runs == []
 
 
-def test_workloads_with_traces_have_to_stay_where_they_are(tmp_path: Path) -> None:
+def test_workloads_with_traces_have_to_stay_where_they_are() -> None:
     path = Path(__file__).parents[2] / "workloads" / "usage-trace.json"
-    settings = RunSettings(platform=Path("p.xml"), workloads=(path,), out=tmp_path / "out", jitter=1)
     with pytest.raises(InputError, match="a workload with traces must stay where it is"):
-        jittered(settings)
+        jittered(read_workload(path), path, seed=0, most=1)
