@@ -12,7 +12,7 @@ from zmq.utils.monitor import parse_monitor_message
 from batkube.batsim.batprotocol.codec import BatprotocolCodec
 from batkube.batsim.batprotocol.handshake import is_init
 from batkube.batsim.codec import Codec, JsonCodec
-from batkube.batsim.errors import ProtocolError, SimulatorDied, SimulatorError
+from batkube.batsim.errors import EndpointError, ProtocolError, SimulatorDied, SimulatorError
 from batkube.batsim.messages import Message, SimulationEnds
 
 DEFAULT_ENDPOINT = "tcp://127.0.0.1:28000"
@@ -71,7 +71,7 @@ class Endpoint:
         except zmq.ZMQError as error:
             self._close_sockets()
             hint = " (another batkube, or an earlier one?)" if error.errno == zmq.EADDRINUSE else ""
-            raise SimulatorError(
+            raise EndpointError(
                 f"cannot listen for Batsim at {address}: {zmq.strerror(error.errno or 0)}{hint}"
             ) from None
         self.address: str = self._socket.getsockopt_string(zmq.LAST_ENDPOINT).rstrip("\0")

@@ -7,6 +7,10 @@ class SimulatorError(Exception):
     """The simulation cannot go on, or cannot start. The text is for the user."""
 
 
+class EndpointError(SimulatorError):
+    """Nobody can listen at an endpoint: it is none, or another process has it. The text names it."""
+
+
 class ProtocolError(SimulatorError):
     """A message that breaks the protocol. The text quotes the offending part."""
 

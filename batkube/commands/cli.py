@@ -5,6 +5,7 @@ Exit codes: 0 finished, 1 the run failed, 2 bad usage or input, 3 a rule is brok
 SIGTERM.
 """
 
+import sys
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -17,7 +18,7 @@ from batkube.commands.crash_report import exit_with
 from batkube.commands.settings_options import with_settings
 from batkube.comparison.settings import CheckSettings, CompareSettings
 from batkube.option import RESULTS, TIME
-from batkube.settings import Determinism, FitSettings, ReplaySettings, RunSettings, ServeSettings
+from batkube.settings import BAD_INPUT, Determinism, FitSettings, ReplaySettings, RunSettings, ServeSettings
 
 app = typer.Typer(
     name="batkube",
@@ -307,4 +308,8 @@ def _control(
 
 def main() -> None:
     """Entry point: an error of the user's is told in a line or two, never as a traceback."""
+    for word in sys.argv[1:]:
+        if not word.isprintable() and any("\udc80" <= letter <= "\udcff" for letter in word):
+            print(f"batkube: {word!a} on the command line is not UTF-8", file=sys.stderr)
+            sys.exit(BAD_INPUT)
     exit_with(app)

@@ -21,7 +21,10 @@ def main(settings: ServeSettings) -> int:
         check_access(settings.access, settings.host)
         event_loop.run(_api_only(settings) if settings.api_only else _beside_batsim(settings))
     except (OSError, ValueError, SimulatorError) as error:
-        print(f"batkube: {error}", file=sys.stderr)
+        if isinstance(error, OSError) and error.filename is None and error.strerror:
+            print(f"batkube: --port: {error.strerror}", file=sys.stderr)  # the listener's, which names the address
+        else:
+            print(f"batkube: {error}", file=sys.stderr)
         return 2
     return 0
 

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from batkube.batsim.errors import EndpointError
 from batkube.batsim.platform import Platform, PlatformError, read_platform
 from batkube.batsim.workload import Workload, WorkloadError, read_workload
 from batkube.bridge.errors import InputError
@@ -33,6 +34,7 @@ BAD_INPUTS = (
     RuntimeConfigError,
     ManifestError,
     NotInstalled,
+    EndpointError,
     OSError,
 )
 
