@@ -3,7 +3,9 @@
 from batkube.batsim.outputs import JobRecord
 from batkube.results.accounts import Accounts
 from batkube.results.figures import Figures, Spread
-from batkube.results.metrics import job_counts
+from batkube.results.metrics import Capacity, JobFacts, jain, job_counts, lower_bound, nearest_rank, size_class
+from batkube.results.nodes import Node, NodeChange
+from batkube.results.pods import PodRecord
 
 
 def job(name: str, state: str, submitted: float, start: float | None = None, end: float | None = None) -> JobRecord:
@@ -69,3 +71,53 @@ def test_each_job_counts_for_one_end() -> None:
         "rejected": 1,
         "unfinished": 2,
     }
+
+
+def test_percentiles_are_by_nearest_rank() -> None:
+    ordered = [float(value) for value in range(1, 11)]
+    assert [nearest_rank(ordered, percent) for percent in (50, 90, 95, 99, 100)] == [5, 9, 10, 10, 10]
+    assert nearest_rank([7.0], 50) == 7
+
+
+def test_jains_index_is_one_where_all_are_alike() -> None:
+    assert jain([3.0, 3.0, 3.0]) == 1
+    assert jain([1.0, 3.0]) == 16 / 20
+    assert jain([1.0]) is None
+
+
+def test_size_classes_have_the_cores_of_a_job() -> None:
+    names = [size_class(cores) for cores in (0.1, 1, 1.5, 2, 4, 5, 16, 64, 65, 1000)]
+    assert names == ["1", "1", "2-4", "2-4", "2-4", "5-16", "5-16", "17-64", "65-", "65-"]
+
+
+def test_no_schedule_can_be_done_before_the_bound() -> None:
+    capacity = Capacity((4.0, 0.0, 0.0))
+
+    def facts(submitted: float, started: float, finished: float, cores: float) -> JobFacts:
+        return JobFacts(submitted, started, finished, "COMPLETED_SUCCESSFULLY", requested=(cores, 0, 0))
+
+    # The area of both: 60 core-seconds on 4 cores; that of the second alone begins at 20: 20 + 40 / 4.
+    assert lower_bound([facts(0, 0, 10, 2), facts(20, 25, 35, 4)], capacity) == 30
+    # One job that is long: its submission and its length.
+    assert lower_bound([facts(5, 9, 109, 1)], capacity) == 105
+    assert lower_bound([facts(0, 0, 10, 4), facts(0, 10, 20, 4)], capacity) == 20
+
+
+def test_utilization_counts_what_nodes_offered_while_they_were_up() -> None:
+    nodes = [Node("a", "a", 2.0, 100, 0), Node("b", "b", 2.0, 100, 0)]
+    accounts = Accounts(nodes, [NodeChange(10.0, "b", False)], end=20.0)
+    accounts.add_job(job("x", "COMPLETED_SUCCESSFULLY", 0, 0, 20))
+    accounts.add_job(job("y", "COMPLETED_KILLED", 0, 0, 12))
+    for name, node, end, memory in (("x", "a", 20.0, 50), ("y", "b", 12.0, 0)):
+        accounts.add_pod(
+            PodRecord(
+                name, "default", f"w!{name}", "s", node=node, bound_time=0.0, starting_time=0.0, finish_time=end,
+                cpu=1.0, memory=memory, lost_work=12.0 if name == "y" else 0.0,
+            )
+        )  # fmt: skip
+    figures = accounts.figures()
+    # 20 core-seconds on a, 10 on b before it went; 4 cores for 10 s, then 2.
+    assert figures.cpu_utilization == 0.5
+    assert figures.memory_utilization == round(20 * 50 / (200 * 10 + 100 * 10), 6)
+    assert figures.gpu_utilization is None
+    assert (figures.killed, figures.lost_work) == (1, 12.0)
