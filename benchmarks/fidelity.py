@@ -6,7 +6,6 @@ docs/fidelity.md has the results.
 """
 
 import argparse
-import csv
 import json
 import subprocess
 import sys
@@ -19,6 +18,8 @@ from statistics import fmean, stdev
 
 from processes import StartError
 from servers import built_tool
+
+from batkube.results.result import Result
 
 ROOT = Path(__file__).parent.parent
 DATA = ROOT.parent / "shared" / "datasets" / "batkube-test" / "real"
@@ -95,9 +96,10 @@ def fit(data: Path, folder: Path) -> str:
 
 def real(data: Path, workload: str, run: int) -> Outcome:
     """The values measured."""
-    with (data / f"{workload}_{run}_jobs.csv").open(newline="") as file:
-        rows = list(csv.DictReader(file))
-    return Outcome(max(float(row["finish_time"]) for row in rows), fmean(float(row["waiting_time"]) for row in rows))
+    figures = Result.of_jobs_csv(data / f"{workload}_{run}_jobs.csv").figures
+    assert figures.makespan is not None
+    assert figures.waiting_time.mean is not None
+    return Outcome(figures.makespan, figures.waiting_time.mean)
 
 
 def simulate(folder: Path, workload: str, variant: str, seed: int) -> Outcome:
@@ -114,9 +116,10 @@ def simulate(folder: Path, workload: str, variant: str, seed: int) -> Outcome:
     if variant != "no start-up":
         words += ["--startup", folder / "startup.yaml"]
     batkube(*words)
-    with (out / "pods.csv").open(newline="") as file:
-        makespan = max(float(row["finish_time"]) for row in csv.DictReader(file))
-    outcome = Outcome(makespan, json.loads((out / "run.json").read_text())["mean_waiting_time"])
+    result = Result(out)
+    assert result.figures.waiting_time.mean is not None
+    makespan = max(pod.finish_time or 0.0 for pod in result.pod_rows)  # the end of pods, as measured, not of jobs
+    outcome = Outcome(makespan, result.figures.waiting_time.mean)
     print(f"{out.name}: makespan {outcome.makespan:.1f} s, mean wait {outcome.waiting:.1f} s", file=sys.stderr)
     return outcome
 
