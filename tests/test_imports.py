@@ -35,7 +35,9 @@ MAY_IMPORT = {
         "event_queue",
         "__init__",
     },
+    "live": {"kube", "bridge", "clock", "results", "report", "__init__"},
     "session": {
+        "live",
         *("kube", "batsim", "simulator", "clock", "results", "startup", "schedulers", "bridge"),
         *("settings", "settings_rules", "option", "__init__"),
     },

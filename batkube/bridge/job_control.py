@@ -1,5 +1,6 @@
 """The life of jobs and their pods, from submission to the end, and the decisions on them for Batsim."""
 
+from collections.abc import Iterator
 from typing import Any
 
 from batkube.batsim.jobs import JobState
@@ -77,6 +78,10 @@ class JobControl:
     def waiting(self) -> list[Job]:
         """Return the jobs that have neither started nor ended, in order of submission."""
         return list(self._waiting.values())
+
+    def iter_waiting(self) -> Iterator[Job]:
+        """Yield the same; nothing may be changed meanwhile."""
+        return iter(self._waiting.values())
 
     @property
     def running(self) -> int:

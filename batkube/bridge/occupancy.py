@@ -65,6 +65,11 @@ class Occupancy:
         """Tell whether a pod is on the node, or about to be."""
         return bool(self._nodes[name].pods)
 
+    def use_of(self, name: str) -> tuple[Resources, Resources, int]:
+        """Return what a node offers, what is taken of it, and the number of pods that hold that. Not to be changed."""
+        node = self._nodes[name]
+        return node.allocatable, node.taken, len(node.pods)
+
     def could_take(self, requests: dict[str, str]) -> int:
         """Return how many pods with these requests an empty cluster has room for."""
         wanted = {"pods": UNIT, **amounts(requests)}

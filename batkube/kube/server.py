@@ -22,6 +22,7 @@ from .apimachinery.status import ApiError
 from .apimachinery.users import ADMIN
 from .authentication.kubeconfig import kubeconfig
 from .codec import typed
+from .codec.answers import Answer
 from .custom.definitions import STORAGE as DEFINITIONS
 from .custom.definitions import Definitions, DefinitionStrategy
 from .discovery.non_resource_paths import Documents
@@ -146,6 +147,8 @@ class ApiServer(Activity):
         """The writes for a caller that promises to know the rules."""
         self.routes: list[Callable[[], APIRouter]] = []
         """The makers of the routers that are included in ``app``."""
+        self.home: Callable[[], bytes] | None = None
+        """The maker of the page that a browser gets at `/`; other clients get the list of paths."""
         self._host, self._port = "", 0
         self.writes: Counter[tuple[str, str]] = Counter()  # by type of change and storage key
         self.store.subscribe(self._count)
@@ -167,7 +170,7 @@ class ApiServer(Activity):
 
         app = FastAPI(
             title="batkube",
-            docs_url="/batkube/v1/docs",
+            docs_url=None,  # its scripts would come from the network
             redoc_url=None,
             openapi_url="/batkube/v1/openapi.json",
         )
@@ -226,11 +229,14 @@ class ApiServer(Activity):
         if scope["type"] == "http":
             path = scope.get("raw_path") or scope["path"].encode()
             await self.turns.turn(scope.get("client"), scope["method"].encode(), path, scope["query_string"])
-        if scope["type"] == "http" and scope["path"].lstrip("/").partition("/")[0] not in APP_PATHS:
+        at_home = scope["type"] == "http" and scope["path"] == "/" and self.home is not None and _wants_page(scope)
+        if scope["type"] == "http" and not at_home and scope["path"].lstrip("/").partition("/")[0] not in APP_PATHS:
             await self._endpoint(scope, receive, send)
             return
         refusal = self._endpoint.refusal(scope) if scope["type"] == "http" else None
-        if refusal is None:
+        if refusal is None and at_home and self.home is not None:
+            await send_answer(Answer(200, self.home(), b"text/html; charset=utf-8"), scope["method"] == "HEAD", send)
+        elif refusal is None:
             await self.app(scope, receive, send)
         else:
             await send_answer(refusal, scope["method"] == "HEAD", send)
@@ -393,6 +399,12 @@ class ApiServer(Activity):
         if namespace is None and obj is not None:
             namespace = obj.get("metadata", {}).get("namespace")
         return namespace or "default"
+
+
+def _wants_page(scope: MutableMapping[str, Any]) -> bool:
+    """Return True for a browser: it names HTML among what it takes, as no client of Kubernetes does."""
+    accept = b",".join(value for name, value in scope["headers"] if name == b"accept")
+    return scope["method"] in ("GET", "HEAD") and b"text/html" in accept
 
 
 __all__ = ["ApiServer", "Change", "Store"]

@@ -42,5 +42,17 @@ def simulated_server(
 
         return clock_router(pace, current)
 
-    server.routes += [state_routes, clock_routes]
+    def live_routes() -> "APIRouter":
+        from batkube.live.api import live_router
+        from batkube.live.feed import Feed
+
+        return live_router(server, Feed(server, pace, current))
+
+    def page() -> bytes:
+        from batkube.live.home import home
+
+        return home()
+
+    server.routes += [state_routes, clock_routes, live_routes]
+    server.home = page
     return server

@@ -1,23 +1,14 @@
-"""The browser that tests of pages share."""
+"""The browser of tests of pages."""
 
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Browser
 
 from tests.report.browser import Looker, chromium
 
 
-@pytest.fixture(scope="session")
-def browser() -> Iterator[Browser]:
-    """One browser for all tests."""
-    with chromium() as started:
-        yield started
-
-
 @pytest.fixture
-def looker(browser: Browser) -> Iterator[Looker]:
-    """Open pages, which are closed at the end of the test."""
-    yield Looker(browser)
-    for context in browser.contexts:
-        context.close()
+def looker() -> Iterator[Looker]:
+    """Open pages in a browser of the test's own: Playwright's event loop must not be there when other tests run."""
+    with chromium() as browser:
+        yield Looker(browser)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import socket
 from collections import Counter
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 
 from ..storage.deadlines import Deadlines
 from .endpoint import Endpoint, Written
@@ -41,6 +43,13 @@ class Activity:
         if unwritten and not {wire.client for wire in listener.traffic.held_up()}.issuperset(unwritten):
             return True
         return listener.works(self._endpoint.streams) or listener.holds_bytes()
+
+    def own_stream(self, client: tuple[str, int] | None) -> AbstractContextManager[asyncio.Event]:
+        """Send a stream of a path of the embedder's own: like a watch it does not count as a request in work.
+
+        The event is set when the server stops.
+        """
+        return self._endpoint.own_stream(client)
 
     def held_up(self) -> Wires:
         """Return the connections whose clients do not read, so that bytes wait to be written."""

@@ -8,7 +8,8 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import Counter
-from collections.abc import Awaitable, Callable, MutableMapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, MutableMapping, Sequence
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 from urllib.parse import unquote
 
@@ -69,6 +70,7 @@ class Endpoint:
         self.in_work = 0  # requests begun and not yet answered; open watches excepted
         self.watchers: dict[Watcher, Client | None] = {}  # and whose they are
         self.streams: set[Client | None] = set()  # whose watches they are
+        self._own_streams: dict[asyncio.Event, Client | None] = {}
         self._woken: set[Watcher] = set()  # those of which something may wait to be written
         self.requests: Counter[tuple[str, str]] = Counter()  # by verb and storage key
         self.terminated: Counter[str] = Counter()  # watches whose clients did not read, by storage key
@@ -95,6 +97,24 @@ class Endpoint:
             if waiting:
                 self.in_work -= 1
 
+    @contextmanager
+    def own_stream(self, client: Client | None) -> Iterator[asyncio.Event]:
+        """Send a stream that is no watch: it does not count as a request in work. The event is set when the server
+        stops.
+        """
+        stops = asyncio.Event()
+        self._own_streams[stops] = client
+        self.streams.add(client)
+        try:
+            yield stops
+        finally:
+            del self._own_streams[stops]
+            self._close_stream(client)
+
+    def _close_stream(self, client: Client | None) -> None:
+        if client not in self.watchers.values() and client not in self._own_streams.values():
+            self.streams.discard(client)
+
     def unwritten(self) -> list[Client | None]:
         """Return the clients of watches of which an event, or the end, is not yet handed to the connection."""
         unwritten = []
@@ -109,6 +129,8 @@ class Endpoint:
         """End all streams, as the server does when it stops."""
         for watcher in list(self.watchers):
             watcher.finish()
+        for stops in self._own_streams:
+            stops.set()
 
     async def _result(self, scope: Scope, receive: Receive) -> Answer | Stream:
         method, raw_path = scope["method"], scope.get("raw_path") or scope["path"].encode()
@@ -294,8 +316,7 @@ class Endpoint:
             watcher.finish()
             self.turns.leave(watcher)
             del self.watchers[watcher]
-            if client not in self.watchers.values():
-                self.streams.discard(client)
+            self._close_stream(client)
 
 
 def split_path(raw: bytes) -> list[str]:
