@@ -24,7 +24,7 @@ def main(folder: Path, out: Path | None, form: Form | None, *, opened: bool) -> 
     data = read_results(folder)
     if data is None:
         return BAD_INPUT
-    path = folder / f"report.{wanted}" if out is None else out
+    path = (folder if folder.is_dir() else folder.parent) / f"report.{wanted}" if out is None else out
     try:
         if (failed := _write(data, path, wanted)) is not None:
             return failed

@@ -11,12 +11,13 @@ from pathlib import Path
 from typing import TypeVar
 
 from batkube.results.accounts import Accounts
+from batkube.results.attempts import Attempt
 from batkube.results.figures import Figures
 from batkube.results.jobs import JobRow
 from batkube.results.metrics import bounded_slowdown
 from batkube.results.nodes import NodeRow
 from batkube.results.pods import REPLACED, PodRecord
-from batkube.results.result import Result
+from batkube.results.result import JobsFile, Result
 from batkube.results.run import Run
 from batkube.results.series import NodeSeriesRow, SeriesRow
 
@@ -85,31 +86,39 @@ class RunData:
 
     def __init__(self, result: Result) -> None:
         self.result = result
-        has = {path.name for path in result.folder.iterdir()} if result.folder.is_dir() else set()
-        self.run: Run | None = result.run if "run.json" in has else None
-        """None for a folder of Batsim's files alone."""
-        self.pods: Sequence[PodRecord] = _if_there(has, "pods.csv", lambda: result.pod_rows)
-        over = self._over = _if_there(has, "jobs.csv", lambda: result.job_rows)
-        if "pods.csv" not in has and "jobs.csv" not in has:
-            over = self._over = result.job_rows  # says what is wrong
+        self._jobs_alone = isinstance(result, JobsFile)
+        self.run: Run | None = None if self._jobs_alone else result.run
+        """None for a file of Batsim's alone."""
+        self.pods: Sequence[PodRecord] = self._rows("pods.csv", lambda: result.pod_rows)
+        over = self._over = self._rows("jobs.csv", lambda: result.job_rows)
         self.nodes: list[NodeRow] = sorted(
-            _if_there(has, "nodes.csv", lambda: result.node_rows), key=lambda node: natural(node.node)
+            self._rows("nodes.csv", lambda: result.node_rows), key=lambda node: natural(node.node)
         )
-        self.series: Sequence[SeriesRow] = _if_there(has, "series.csv", lambda: result.series_rows)
+        self.series: Sequence[SeriesRow] = self._rows("series.csv", lambda: result.series_rows)
         self.node_changes: Sequence[NodeSeriesRow] = []
         if any(node.failures for node in self.nodes):
-            self.node_changes = _if_there(has, "node_series.csv", lambda: result.node_series_rows)
-        self.has_attempts = "attempts.csv" in has
+            self.node_changes = self._rows("node_series.csv", lambda: result.node_series_rows)
         self.jobs = jobs_of(over, self.pods)
         """In order of submission."""
         ends = [job.finished for job in self.jobs if job.finished is not None]
         self.end = max([*ends, self.run.simulated_seconds if self.run else 0.0], default=0.0)
         """The date at which the run ended."""
 
+    def _rows(self, name: str, rows: Callable[[], list[Row]]) -> list[Row]:
+        """Return the rows of a file; nothing where an interrupted run has not written it."""
+        return rows() if self._jobs_alone or (self.result.folder / name).exists() else []
+
+    @cached_property
+    def attempts(self) -> Sequence[Attempt]:
+        """The attempts to place pods, in order."""
+        return self._rows("attempts.csv", lambda: self.result.attempt_rows)
+
     @cached_property
     def figures(self) -> Figures:
         """The figures of all jobs; where ``run.json`` has none, those of the jobs that are over."""
-        if self.run is not None and self.run.figures is not None:
+        if self.run is None:
+            return self.result.figures
+        if self.run.figures is not None:
             return self.run.figures
         accounts = Accounts([], [], self.end)
         for row in self._over:
@@ -117,15 +126,20 @@ class RunData:
         return accounts.figures()
 
     @property
+    def figures_by(self) -> dict[str, dict[str, Figures]]:
+        """The figures of groups of jobs."""
+        return self.result.figures_by
+
+    @property
     def scheduler(self) -> str:
         """The scheduler's name, as far as it is known."""
-        return self.run.scheduler.kind if self.run else "a scheduler"
+        return self.run.scheduler.kind if self.run else ""
 
     @property
     def inputs(self) -> list[str]:
         """The names of platform and workloads, without their folders."""
         if self.run is None:
-            return [self.result.folder.name]
+            return [self.result.path.name if isinstance(self.result, JobsFile) else self.result.folder.name]
         files = [*self.run.workloads, *([self.run.platform] if self.run.platform else [])]
         return [Path(file.path).name for file in files]
 
@@ -164,7 +178,3 @@ def jobs_of(over: Sequence[JobRow], pods: Sequence[PodRecord]) -> list[ReportJob
 def natural(name: str) -> list[tuple[int, str]]:
     """Return a key that sorts ``node-10`` behind ``node-9``."""
     return [(int(part), "") if part.isdigit() else (-1, part) for part in re.split(r"([0-9]+)", name)]
-
-
-def _if_there(has: set[str], name: str, rows: Callable[[], list[Row]]) -> list[Row]:
-    return rows() if name in has else []

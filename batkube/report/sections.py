@@ -62,6 +62,8 @@ class Group:
 
 def title(data: RunData) -> str:
     """Return the heading: the scheduler and its workload."""
+    if data.run is None:
+        return data.inputs[0]
     return f"{data.scheduler} on {data.inputs[0]}" if data.inputs else data.scheduler
 
 
@@ -140,7 +142,7 @@ def _others(figures: Figures) -> str:
 
 def groups(data: RunData) -> dict[str, list[Group]]:
     """Return the groups of jobs, of each kind of which there are two at least."""
-    by = data.run.figures_by if data.run else {}
+    by = data.figures_by
     return {
         kind: [Group(kind, name, figures) for name, figures in by[kind].items()]
         for kind in GROUPS
@@ -185,7 +187,7 @@ def facts(data: RunData) -> list[tuple[str, str]]:
     """Return how the run was made, name by name."""
     run = data.run
     if run is None:
-        return [("results", str(data.result.folder))]
+        return [("results", data.inputs[0])]
     clock = {"real": "real", IN_PROCESS: "in process"}.get(run.scheduler.clock, "simulated")
     found = [
         ("scheduler", f"{run.scheduler.kind} (names: {', '.join(run.scheduler.names)})"),

@@ -52,8 +52,8 @@ def slowest(data: RunData, most: int = TOLD) -> list[Story]:
     pods = {job.id: max(job.pods, key=lambda pod: pod.waiting_time or 0.0, default=None) for _, job in chosen}
     wanted = {pod.pod for pod in pods.values() if pod is not None}
     attempts: dict[str, list[Attempt]] = {name: [] for name in wanted}
-    if data.has_attempts and wanted:
-        for attempt in data.result.attempt_rows:
+    if wanted:
+        for attempt in data.attempts:
             if attempt.pod in attempts:
                 attempts[attempt.pod].append(attempt)
     stories = []

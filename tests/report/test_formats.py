@@ -3,7 +3,6 @@
 import io
 import json
 import re
-import shutil
 import sys
 from pathlib import Path
 
@@ -60,15 +59,20 @@ def test_the_story_of_a_slow_job_has_what_the_scheduler_said(out: Path) -> None:
     assert "could not be placed, 3 times until 3 s" in story
 
 
-def test_a_folder_of_batsims_own_files_is_reported_too(out: Path, tmp_path: Path) -> None:
-    plain = tmp_path / "plain"
-    plain.mkdir()
-    shutil.copy(out / "jobs.csv", plain)
-    page = document(RunData(load(plain)))
-    jobs = data_in(page)["jobs"]
-    assert isinstance(jobs, dict)
-    assert len(jobs["name"]) == 20
-    assert "utilisation and queue over time are not known" in page
+def test_a_file_of_batsims_own_is_reported_too(out: Path, tmp_path: Path) -> None:
+    rows = (out / "jobs.csv").read_text().splitlines()
+    place = rows[0].split(",").index("allocated_resources")
+    cells = rows[1].split(",")
+    cells[place] = "3"
+    (tmp_path / "batsim_jobs.csv").write_text("\n".join([rows[0], ",".join(cells), *rows[2:]]) + "\n")
+    data = RunData(load(tmp_path / "batsim_jobs.csv"))
+    page = document(data)
+    drawn = data_in(page)
+    assert isinstance(drawn["jobs"], dict)
+    assert len(drawn["jobs"]["name"]) == 20
+    assert drawn["nodes"] == ["3"]
+    assert "batsim_jobs.csv" in page
+    assert "batsim" in markdown(data)
 
 
 def test_a_long_series_is_thinned_and_keeps_its_peak(tmp_path: Path) -> None:
@@ -129,7 +133,7 @@ def test_report_writes_where_it_is_told(out: Path, tmp_path: Path) -> None:
     [
         (["report", "{missing}"], "there is no such folder"),
         (["show", "{missing}"], "there is no such folder"),
-        (["show", "{empty}"], "jobs.csv: No such file"),
+        (["show", "{empty}"], "it has neither run.json nor jobs.csv"),
         (["report", "{out}", "-o", "x.pdf"], "cannot tell the format from the name"),
         (["report", "{out}", "-o", "{missing}/x.html"], "No such file or directory"),
         (["report", "{out}", "-o", "-", "--format", "png"], "name a file"),
