@@ -24,6 +24,11 @@ SCALARS = tuple(name for name in Figures.model_fields if name not in MEASURES an
 GROUPS = ("user", "queue", "priority", "size")
 """The groups of jobs that have figures of their own."""
 
+COUNTS = frozenset(
+    ("submitted", "jobs", "succeeded", "failed", "walltime_reached", "killed", "rejected", "unfinished", "preempted")
+)
+"""The figures that count things which do not happen a little more or less by chance."""
+
 Better = Literal["less", "more", ""]
 _MORE_IS_BETTER = {"throughput", "cpu_utilization", "memory_utilization", "gpu_utilization", "fairness", "succeeded"}
 _NEITHER = {"jobs", "submitted", "area_bound", "attempts"}

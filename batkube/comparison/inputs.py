@@ -43,21 +43,21 @@ def _inputs(run: Run) -> dict[tuple[Kind, str], Any]:
     found["input", "compute sharing"] = run.compute_sharing
     scheduler = run.scheduler
     found["tested", "scheduler"] = scheduler.kind
-    found["tested", "scheduler's program"] = scheduler.command[0] if scheduler.command else None
+    if scheduler.binary is None:
+        found["tested", "scheduler's program"] = scheduler.command[0] if scheduler.command else None
     found["tested", "scheduler's source"] = scheduler.source
-    for name in ("binary", "configuration"):
-        found["tested", f"scheduler's {name}"] = getattr(scheduler, name, None)
+    found["tested", "scheduler's binary"] = scheduler.binary
+    found["tested", "scheduler's configuration"] = scheduler.configuration
     found["tested", "seed"] = run.seed
     found["tested", "batkube"] = run.batkube
     return found
 
 
 def _identity(value: Any) -> Any:
-    return value.sha256 if isinstance(value, InputFile) else getattr(value, "sha256", value)
+    return value.sha256 if isinstance(value, InputFile) else value
 
 
 def _shown(value: Any) -> str:
     if value is None:
         return "none"
-    path, sha256 = getattr(value, "path", None), getattr(value, "sha256", None)
-    return f"{path} ({str(sha256)[:12]})" if sha256 is not None else str(value)
+    return f"{value.path} ({value.sha256[:12]})" if isinstance(value, InputFile) else str(value)

@@ -1,13 +1,21 @@
 """Conditions judged on the runs of two sides."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from batkube.comparison.expressions import Condition, Expression, Figure, NoValue, value
-from batkube.comparison.facts import RecordedRun
+from batkube.comparison.facts import RecordedRun, common
+from batkube.comparison.figure_names import COUNTS, MEASURES
 from batkube.comparison.sides import Side, pairs
-from batkube.comparison.statistics import FEWEST, Interval, difference_interval, mean, mean_interval
+from batkube.comparison.statistics import (
+    FEWEST,
+    Interval,
+    difference_interval,
+    mean,
+    mean_interval,
+    serial_interval,
+)
 from batkube.comparison.words import number
 
 Truth = Literal["true", "false", "untold", "absent"]
@@ -27,8 +35,8 @@ class Judgement:
 def judge(condition: Condition, side: Side, baseline: Side | None) -> Judgement:
     """Judge a condition. Raises ValueError if it needs a baseline and there is none.
 
-    Without a baseline in it, it is true if it is in each run. With one, the means over runs are compared; and of
-    FEWEST pairs of runs or more the interval of the difference has to tell it, too.
+    Without a baseline in it, it is true if it is in each run. With one, the means over runs are compared; and where
+    there is chance, because there are FEWEST runs or more, or the seeds are others, it has to be told from that.
     """
     if condition.needs_baseline and baseline is None:
         raise ValueError(f"{condition.text!r} needs a baseline")
@@ -56,6 +64,7 @@ def _in_each(condition: Condition, side: Side) -> Judgement:
 def _against(condition: Condition, side: Side, baseline: Side) -> Judgement:
     together = pairs(baseline, side)
     interval: Interval | None = None
+    chance = not together or any(_seed(before) != _seed(run) for _, before, run in together)
     if together:
         both = [
             (_value(condition.left, run, before), _value(condition.right, run, before)) for _, before, run in together
@@ -63,16 +72,54 @@ def _against(condition: Condition, side: Side, baseline: Side) -> Judgement:
         left, right = mean([a for a, _ in both]), mean([b for _, b in both])
         if len(both) >= FEWEST:
             interval = mean_interval([a - b for a, b in both])
+        elif chance:
+            interval = _over_jobs(condition, together)
     else:
         left, right, interval = _two_samples(condition, side, baseline)
     holds = condition.holds(left, right)
     why = _sides(condition, left, right)
-    if interval is not None and condition.sign not in ("==", "!="):
+    if condition.sign in ("==", "!=") or left == right:
+        return Judgement(condition, "true" if holds else "false", why)
+    if interval is not None:
         why += f" (95 % of the difference: {number(interval.low)} to {number(interval.high)})"
         # Only what is told apart from the limit counts.
-        if interval.low <= 0 <= interval.high and interval.low != interval.high:
+        if interval.low <= 0 <= interval.high:
             return Judgement(condition, "untold", why)
+    elif chance and not all(figure.name in COUNTS for figure in condition.figures()):
+        return Judgement(condition, "untold", f"{why}; runs of other seeds, and too few of them")
     return Judgement(condition, "true" if holds else "false", why)
+
+
+def _seed(run: RecordedRun) -> int | None:
+    return run.run.seed if run.run is not None else None
+
+
+def _over_jobs(condition: Condition, together: Sequence[tuple[str, RecordedRun, RecordedRun]]) -> Interval | None:
+    """Return the interval of a mean's distance from its limit, job by job; None if the condition is of another kind.
+
+    It is for runs of other seeds, of which there are too few.
+    """
+    left = condition.left
+    if not isinstance(left, Figure) or left.group is not None or left.baseline:
+        return None
+    statistic, _, measure = left.name.partition("_")
+    others = [figure for figure in condition.figures()[1:] if (figure.name, figure.group) != (left.name, None)]
+    if statistic != "mean" or measure not in MEASURES.values() or others:
+        return None
+    distances = []
+    for _, before, run in together:
+        for job in common(before.jobs, run.jobs):
+            was, now = before.jobs[job].measures, run.jobs[job].measures
+            if was is not None and now is not None:
+                limit = value(condition.right, _measure_of(now, was, measure))
+                distances.append(now[measure] - limit)
+        before.forget()
+        run.forget()
+    return serial_interval(distances)
+
+
+def _measure_of(now: Mapping[str, float], was: Mapping[str, float], measure: str) -> Callable[[Figure], float]:
+    return lambda figure: (was if figure.baseline else now)[measure]
 
 
 def _two_samples(condition: Condition, side: Side, baseline: Side) -> tuple[float, float, Interval | None]:

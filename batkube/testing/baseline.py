@@ -69,9 +69,7 @@ def keep(out: Path, stored: Path) -> None:
     run.scheduler.command = [Path(word).name for word in run.scheduler.command[:1]]
     for file in _input_files(run):
         file.path = Path(file.path).name
-    for cost in ("scheduler_use", "options"):
-        if hasattr(run, cost):
-            setattr(run, cost, type(run).model_fields[cost].get_default(call_default_factory=True))
+    run.scheduler_use, run.options = None, {}
     run.write(stored / "run.json")
 
 
@@ -88,5 +86,7 @@ def told(found: Verdicts) -> str:
 
 
 def _input_files(run: Run) -> list[InputFile]:
-    files = [run.platform, run.startup, *run.workloads, *run.objects, *run.batsim_inputs, run.scheduler.source]
+    scheduler = run.scheduler
+    files = [run.platform, run.startup, *run.workloads, *run.objects, *run.batsim_inputs]
+    files += [scheduler.source, scheduler.binary, scheduler.configuration]
     return [file for file in files if file is not None]

@@ -91,6 +91,21 @@ def test_regressions_over_seeds_have_to_be_told_from_chance(tmp_path: Path) -> N
     assert broken(checked(slower, rules, before)) == ["mean_wait <= baseline"]
 
 
+@pytest.mark.parametrize(("shift", "outcome"), [(0.0, "untold"), (400.0, "broken")])
+def test_runs_of_other_seeds_differ_by_chance(tmp_path: Path, shift: float, outcome: str) -> None:
+    before, after = many(tmp_path / "a", 0, range(1), noise=200), many(tmp_path / "b", shift, range(7, 8), noise=200)
+    rules = [
+        "mean_wait <= 0.9 * baseline",
+        "p99_wait <= 0.5 * baseline",
+        "failed <= baseline - 1",
+        {"invariants": "none"},
+    ]
+    found = {one.rule: one.outcome for one in checked(after, rules, before).verdicts}
+    assert found["mean_wait <= 0.9 * baseline"] == outcome
+    assert found["p99_wait <= 0.5 * baseline"] == "untold"
+    assert found["failed <= baseline - 1"] == "broken"
+
+
 # Invariants
 
 

@@ -74,7 +74,9 @@ def test_a_baseline_is_written_and_held(pytester: pytest.Pytester) -> None:
     )
     worse = pytester.runpytest_subprocess(*PLUGIN)
     worse.assert_outcomes(failed=1)
-    worse.stdout.fnmatch_lines(["*max_wait <= baseline: 510 <= 270*", "*worse for pod w0-job-1: waits 510 s, +480 s*"])
+    worse.stdout.fnmatch_lines(
+        ["*max_wait <= baseline: 510 <= 270*", "*worse for pod w0-job-1: waits 510 s (no capacity), +480 s*"]
+    )
     pytester.runpytest_subprocess(*PLUGIN, "--batkube-update").assert_outcomes(passed=1)
     assert (stored / "jobs.csv").read_bytes() != kept["jobs.csv"]
 
