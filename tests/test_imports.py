@@ -38,6 +38,7 @@ MAY_IMPORT = {
     "live": {"kube", "bridge", "clock", "results", "report", "__init__"},
     "session": {
         "live",
+        "report",
         *("kube", "batsim", "simulator", "clock", "results", "startup", "schedulers", "bridge"),
         *("settings", "settings_rules", "option", "__init__"),
     },

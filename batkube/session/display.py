@@ -1,19 +1,24 @@
-"""The display of a run while it goes on: a bar on a terminal, a line now and then elsewhere."""
+"""The display of a run while it goes on, on standard error: a bar on a terminal, a line now and then elsewhere."""
 
 import sys
 import time
+from collections.abc import Callable
 from typing import Protocol
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+from rich.progress import BarColumn, TextColumn
+from rich.progress import Progress as Bars
 
 from batkube.bridge.simulation import Simulation
 from batkube.clock.pace import Pace
+from batkube.session.progress import Progress
 
-LINE_EVERY = 2.0
-"""Real seconds between two plain lines."""
+LINE_EVERY = 10.0
+"""Real seconds between two plain lines, at least."""
 BAR_EVERY = 0.1
 """Real seconds between two updates of the bar."""
+BAR_WIDTH = 14
+"""Characters: the rest of 80 columns is for the words."""
 
 
 class Display(Protocol):
@@ -36,48 +41,24 @@ class Silent:
         """Nothing."""
 
 
-class State:
-    """The figures that both displays show."""
-
-    def __init__(self, simulation: Simulation, pace: Pace, total: int) -> None:
-        self._simulation = simulation
-        self._pace = pace
-        self._began = time.monotonic()
-        self.total = total
-
-    @property
-    def done(self) -> int:
-        """Jobs that have ended, rejected ones included."""
-        return self._simulation.control.over
-
-    @property
-    def paused(self) -> bool:
-        """True if somebody has paused the simulation."""
-        return self._pace.paused
-
-    def text(self) -> str:
-        """Simulated time, jobs, pace."""
-        now = self._simulation.time.now
-        control = self._simulation.control
-        pace = now / max(time.monotonic() - self._began, 1e-9)
-        goes = "paused" if self.paused else f"{pace:,.0f} simulated s/s"
-        return f"t={now:.0f}s  {control.submitted} submitted, {control.running} running, {self.done} done  {goes}"
-
-
 class Lines:
     """A plain line now and then, for logs."""
 
-    def __init__(self, state: State) -> None:
-        self._state = state
-        self._next = time.monotonic() + LINE_EVERY
+    def __init__(
+        self, progress: Progress, write: Callable[[str], None], real: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._progress = progress
+        self._write = write
+        self._real = real
+        self._next = real() + LINE_EVERY
         self._paused = False
 
     def update(self) -> None:
-        """Print a line if the last is old enough, or the simulation was paused or resumed."""
-        if time.monotonic() >= self._next or self._state.paused != self._paused:
-            print(self._state.text(), flush=True)
-            self._next = time.monotonic() + LINE_EVERY
-            self._paused = self._state.paused
+        """Write a line if the last is old enough, or the simulation was paused or resumed."""
+        if self._real() >= self._next or self._progress.paused != self._paused:
+            self._write(f"batkube: {self._progress.line()}")
+            self._next = self._real() + LINE_EVERY
+            self._paused = self._progress.paused
 
     def close(self) -> None:
         """Nothing to undo."""
@@ -86,37 +67,37 @@ class Lines:
 class Bar:
     """A progress bar over the jobs."""
 
-    def __init__(self, state: State, console: Console) -> None:
-        self._state = state
+    def __init__(self, progress: Progress, console: Console) -> None:
+        self._progress = progress
         self._next = 0.0
         self._paused = False
-        self._progress = Progress(
-            BarColumn(), MofNCompleteColumn(), TextColumn("jobs"), TextColumn("{task.description}"),
-            console=console, auto_refresh=False,
-        )  # fmt: skip
-        self._task = self._progress.add_task("starting", total=state.total or None)
-        self._progress.start()
+        self._bars = Bars(
+            BarColumn(BAR_WIDTH), TextColumn("{task.description}"), console=console, auto_refresh=False, transient=True
+        )
+        self._task = self._bars.add_task("starting", total=progress.total or None)
+        self._bars.start()
 
     def update(self) -> None:
         """Redraw if the last drawing is old enough, or the simulation was paused or resumed."""
-        if time.monotonic() >= self._next or self._state.paused != self._paused:
+        if time.monotonic() >= self._next or self._progress.paused != self._paused:
             self._draw()
-            self._paused = self._state.paused
+            self._paused = self._progress.paused
             self._next = time.monotonic() + BAR_EVERY
 
     def close(self) -> None:
-        """Draw the last state and give the terminal back."""
-        self._draw()
-        self._progress.stop()
+        """Give the terminal back."""
+        self._bars.stop()
 
     def _draw(self) -> None:
-        self._progress.update(self._task, completed=self._state.done, description=self._state.text())
-        self._progress.refresh()
+        self._bars.update(self._task, completed=self._progress.done, description=self._progress.line())
+        self._bars.refresh()
 
 
 def display(simulation: Simulation, pace: Pace, total: int, *, quiet: bool) -> Display:
-    """Return the display that fits where our output goes. ``total``: the number of jobs, 0 where it is not known."""
+    """Return the display that fits where standard error goes. ``total``: the number of jobs, 0 where not known."""
     if quiet:
         return Silent()
-    state = State(simulation, pace, total)
-    return Bar(state, Console()) if sys.stdout.isatty() else Lines(state)
+    progress = Progress(simulation, pace, total, time.monotonic)
+    if sys.stderr.isatty():
+        return Bar(progress, Console(stderr=True))
+    return Lines(progress, lambda line: print(line, file=sys.stderr, flush=True))
