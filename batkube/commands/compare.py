@@ -95,7 +95,7 @@ def _text(
             return json.dumps(record, indent=2) + "\n"
         case Format.HTML:
             title = f"{found[0].left} and {found[-1].right}"
-            return html(title, _all_sections(found, judged))
+            return html(title, _all_sections(found, judged), *_schedules(sides))
         case Format.MD:
             return markdown(_all_sections(found, judged))
     printed = StringIO()
@@ -103,6 +103,19 @@ def _text(
     _print(sides, found, console)
     _print_judgements(judged, console)
     return printed.getvalue()
+
+
+def _schedules(sides: Sequence[Side]) -> list[str]:
+    """Return the drawing of two single runs; nothing where there are more."""
+    runs = [run for side in sides if (run := side.alone) is not None]
+    if len(sides) != 2 or len(runs) != 2:
+        return []
+    from batkube.report.run_data import RunData
+    from batkube.report.two_schedules import two_schedules
+    from batkube.results.result import Result
+
+    results = [Result.of_jobs_csv(run.path) if run.is_file else Result(run.path) for run in runs]
+    return [two_schedules(RunData(results[0]), RunData(results[1]))]
 
 
 def _all_sections(found: Sequence[Comparison], judged: Sequence[Judgement]) -> list[Section]:

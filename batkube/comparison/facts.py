@@ -117,22 +117,34 @@ class RecordedRun:
         """The rows of ``jobs.csv``."""
         return list(read_jobs_csv(self.jobs_csv))
 
-    @cached_property
+    @property
     def jobs(self) -> dict[str, JobFacts]:
         """The jobs that are over, by id, in order of submission."""
+        return self._facts[0]
+
+    @property
+    def pods(self) -> dict[str, PodFacts]:
+        """The pods by name, in order of creation."""
+        return self._facts[1]
+
+    @cached_property
+    def _facts(self) -> tuple[dict[str, JobFacts], dict[str, PodFacts]]:
+        """Both, for which ``pods.csv`` is read once."""
         facts = [_job(row) for row in read_jobs_csv(self.jobs_csv)]
         facts.sort(key=lambda job: (job.submitted, job.job))
-        found = {job.job: job for job in facts}
+        jobs = {job.job: job for job in facts}
+        pods: dict[str, PodFacts] = {}
         cores: dict[str, float] = {}
-        for pod in self.each_pod():
-            if (job := found.get(pod.job_id)) is None:
+        for row in self.each_pod():
+            pods[row.pod] = _pod(row)
+            if (job := jobs.get(row.job_id)) is None:
                 continue
-            cores[job.job] = cores.get(job.job, 0.0) + (pod.cpu if pod.reason != REPLACED else 0.0)
-            named = zip(GROUPS, (pod.user, pod.queue, str(pod.priority)), strict=False)
+            cores[job.job] = cores.get(job.job, 0.0) + (row.cpu if row.reason != REPLACED else 0.0)
+            named = zip(GROUPS, (row.user, row.queue, str(row.priority)), strict=False)
             job.groups = {kind: name for kind, name in named if name}
         for name, amount in cores.items():
-            found[name].groups["size"] = size_class(amount)
-        return found
+            jobs[name].groups["size"] = size_class(amount)
+        return jobs, pods
 
     def each_pod(self) -> Iterator[PodRecord]:
         """Yield the rows of ``pods.csv``, one after another; none where there is no such file."""
@@ -140,14 +152,9 @@ class RecordedRun:
         if not self.is_file and path.is_file():
             yield from read_pods_csv(path)
 
-    @cached_property
-    def pods(self) -> dict[str, PodFacts]:
-        """The pods by name, in order of creation."""
-        return {pod.pod: pod for pod in map(_pod, self.each_pod())}
-
     def forget(self) -> None:
         """Give back the room that jobs and pods take."""
-        for name in ("jobs", "pods", "job_rows"):
+        for name in ("_facts", "job_rows"):
             self.__dict__.pop(name, None)
 
 

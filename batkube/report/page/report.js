@@ -43,45 +43,8 @@
     };
   }
 
-  function byNode() {
-    const { job, node, own } = data.bars;
-    const n = job.length;
-    const since = Float64Array.from(job, (j) => started[j]), until = Float64Array.from(job, (j) => finished[j]);
-    for (const [bar, from, to] of own) { since[bar] = from; until[bar] = to === null ? data.end : to; }
-    const perNode = data.nodes.map(() => []);
-    for (let i = 0; i < n; i++) if (!Number.isNaN(since[i])) perNode[node[i]].push(i);
-    const lanesOf = [], nodeOf = [], rows = [], sinces = [], untils = [], of = [];
-    let lanes = 0;
-    perNode.forEach((bars, number) => {
-      bars.sort((a, b) => since[a] - since[b] || until[a] - until[b]);
-      const ends = [], inLane = [];
-      for (const bar of bars) { // the first lane that is free
-        let lane = ends.findIndex((date) => date <= since[bar]);
-        if (lane < 0) { lane = ends.length; inLane.push([]); }
-        ends[lane] = until[bar];
-        inLane[lane].push(bar);
-      }
-      const wide = Math.max(1, inLane.length);
-      lanesOf.push([lanes, lanes + wide]);
-      for (let lane = 0; lane < wide; lane++) {
-        nodeOf.push(number);
-        for (const bar of inLane[lane] || []) { rows.push(lanes + lane); sinces.push(since[bar]); untils.push(until[bar]); of.push(job[bar]); }
-      }
-      lanes += wide;
-    });
-    return {
-      bars: packed(rows, sinces, untils, of, null),
-      rows: {
-        count: lanes, down: data.down, lanes: (number) => lanesOf[number], span: (r) => lanesOf[nodeOf[r]],
-        label: (r) => (lanesOf[nodeOf[r]][0] === r ? data.nodes[nodeOf[r]] : null), title: (r) => data.nodes[nodeOf[r]],
-      },
-    };
-  }
-
-  const packed = (row, since, until, job, waits) => ({
-    count: row.length, row: Int32Array.from(row), since: Float64Array.from(since), until: Float64Array.from(until),
-    job: Int32Array.from(job), waits,
-  });
+  const byNode = () => Gantt.byNode(data, started, finished);
+  const packed = Gantt.packed;
 
   // Colours ---------------------------------------------------------------------------------------------------------
 
