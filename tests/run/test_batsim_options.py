@@ -104,7 +104,7 @@ def test_a_platform_without_master_runs_in_the_builtin_simulator(
     [
         (["-r", "nobody"], "--add-role-to-hosts: expected HOST[,HOST]:ROLE"),
         (["--WS", "flow.dax"], "--workflow-start: expected FILE:SECONDS"),
-        (["--mmax", "-1"], "--mmax: Input should be greater than or equal to 0"),
+        (["--mmax", "-1"], "--mmax: expected a value greater than or equal to 0"),
         (["--enable-profile-reuse"], "needs --enable-dynamic-jobs"),
         (["--events", "/no/such/file"], "/no/such/file"),
         (["-m", "nobody"], "there is no host 'nobody' to be master"),

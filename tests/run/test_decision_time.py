@@ -56,5 +56,5 @@ def test_a_real_decision_time_shows_and_the_run_says_that_it_is_not_repeatable(
 def test_nonsense_is_named(batkube: Batkube, apart: Arguments, nonsense: str) -> None:
     done = batkube(*apart, f"--decision-time={nonsense}")
     assert done.exit_code == 2
-    assert "decision_time" in done.stderr
+    assert "--decision-time: expected" in done.stderr
     assert repr(nonsense) in done.stderr
