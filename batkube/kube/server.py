@@ -38,11 +38,13 @@ from .in_process.given import Given, Told
 from .in_process.trusted import TrustedWrites
 from .kinds.core.node_lifecycle import TaintedNodes
 from .kinds.core.service_accounts import ISSUER
+from .kinds.pods.connections import Log
 from .kinds.strategies import ACTIONS, STRATEGIES
 from .schema.gates import enabled_gates
 from .schema.resources import Registry, ResourceType, default_registry
 from .storage.store import Change, Store
 from .verbs.api import Api, BindAdmission
+from .verbs.computed import Compute
 from .verbs.create import create
 from .verbs.delete import delete
 from .verbs.expiry import EVENT_TTL, EventExpiry
@@ -147,6 +149,8 @@ class ApiServer(Activity):
         """The writes for a caller that promises to know the rules."""
         self.routes: list[Callable[[], APIRouter]] = []
         """The makers of the routers that are included in ``app``."""
+        self.more_metrics: list[Callable[[], str]] = []
+        """The makers of what `/metrics` has besides the server's own metrics, in Prometheus' text format."""
         self.home: Callable[[], bytes] | None = None
         """The maker of the page that a browser gets at `/`; other clients get the list of paths."""
         self._host, self._port = "", 0
@@ -344,6 +348,15 @@ class ApiServer(Activity):
         """
         return self._given.take(objects)
 
+    def compute(self, resource: ResourceType, objects: Compute) -> None:
+        """Serve a resource whose objects are not stored: `objects` returns them whenever they are read."""
+        self.registry.add(resource)
+        self._api.computed[resource.storage] = objects
+
+    def tell_logs(self, text: Callable[[JSON], str]) -> None:
+        """Let `text` return the log of a pod that has a node. Without it logs are empty."""
+        self._api.actions["pods", "log"] = Log(text)
+
     def subscribe(self, listener: Callable[[Change], None]) -> None:
         """Call `listener` after each write, in order of revision, before the write returns."""
         self.store.subscribe(listener)
@@ -387,7 +400,8 @@ class ApiServer(Activity):
         self.writes[change.type, change.resource.storage] += 1
 
     def _metrics(self) -> str:
-        return exposition(self.requests, self._endpoint.watchers, self._endpoint.terminated)
+        own = exposition(self.requests, self._endpoint.watchers, self._endpoint.terminated)
+        return own + "".join(more() for more in self.more_metrics)
 
     def _resource(self, name: str) -> ResourceType:
         return self.registry.named(name)

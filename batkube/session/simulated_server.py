@@ -8,6 +8,7 @@ from batkube.bridge.simulation import Simulation
 from batkube.bridge.time import SimulatedTime
 from batkube.clock.pace import Pace
 from batkube.kube.server import ApiServer
+from batkube.live.usage import log_of, serve_usage
 from batkube.session.api_server import api_server
 from batkube.settings import RunSettings, ServeSettings
 
@@ -55,4 +56,13 @@ def simulated_server(
 
     server.routes += [state_routes, clock_routes, live_routes]
     server.home = page
+
+    def metrics() -> str:
+        from batkube.live.metrics import exposition
+
+        return exposition(server, pace, current)
+
+    server.more_metrics.append(metrics)
+    serve_usage(server, clock.rfc3339)
+    server.tell_logs(log_of)
     return server

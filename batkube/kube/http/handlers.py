@@ -18,6 +18,7 @@ from ..storage.store import Version
 from ..storage.watch import Watcher
 from ..verbs import managed_fields
 from ..verbs.api import Api
+from ..verbs.computed import Compute, computed_list, computed_object
 from ..verbs.create import create
 from ..verbs.delete import delete, delete_collection
 from ..verbs.list import ListOptions, check_version, list_page
@@ -74,6 +75,8 @@ def _handle(api: Api, request: Request) -> Result:
         raise ApiError.method_not_supported(info.resource.qualified, verb)
     if info.subresource and not _is_part(api, info):
         return carry_out(api, request, info.subresource)
+    if (compute := api.computed.get(info.resource.storage)) is not None:
+        return _computed(compute, request)
     if (info.resource.storage, "") in api.actions:
         if info.name or info.all_namespaces:
             raise ApiError.no_such_resource()
@@ -169,6 +172,16 @@ def _watch(api: Api, request: Request) -> Stream:
     form = form_of(api, info.resource, accepted, request.query)
     watcher = watch(api, info.resource, options, form)
     return Stream(watcher, options.timeout_seconds, stream_type(accepted))
+
+
+def _computed(compute: Compute, request: Request) -> Answer:
+    info, accepted = request.info, request.accepted()
+    if request.method != "GET" or info.watch or request.query.flag("watch"):
+        raise ApiError.method_not_supported(info.resource.qualified, verb_of(request))
+    if info.name:
+        return answer_object(200, computed_object(compute, info.resource, info.namespace, info.name), accepted)
+    labels = request.query.get("labelSelector", "")
+    return answer_object(200, computed_list(compute, info.resource, info.namespace, labels), accepted)
 
 
 def _write(api: Api, request: Request, options: WriteOptions) -> Write:

@@ -14,6 +14,7 @@ from ..kinds.strategy import Strategy
 from ..schema.resources import Registry, ResourceType
 from ..storage.identity import Clock, Identities
 from ..storage.store import Store, Version
+from .computed import Compute
 
 JSON = dict[str, Any]
 
@@ -48,6 +49,7 @@ class Api:
         self.registry = registry
         self.actions = dict(actions)
         self.bind_admission: list[BindAdmission] = []
+        self.computed: dict[str, Compute] = {}  # by storage key: what is not stored
         self._strategies: dict[str, Strategy] = {}
         self._default_strategy = Strategy()
         for storage, strategy in strategies.items():
