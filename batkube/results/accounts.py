@@ -4,7 +4,10 @@ It takes them in as they stand in ``jobs.csv`` and ``pods.csv``, so that figures
 """
 
 import math
+from array import array
 from collections.abc import Iterable, Sequence
+from operator import add, attrgetter
+from sys import intern
 
 from batkube.results.figures import Figures
 from batkube.results.metrics import WAIT_REASONS, Capacity, EndedJob, JobFacts, figures, figures_by
@@ -12,7 +15,7 @@ from batkube.results.nodes import Node, NodeChange
 from batkube.results.pods import REPLACED, PodRecord
 from batkube.results.timeline import PodTimes, Timeline
 
-_WAITS = tuple(f"wait_{reason}" for reason in WAIT_REASONS)
+_waits_of = attrgetter(*(f"wait_{reason}" for reason in WAIT_REASONS))
 Amounts = tuple[float, float, float]
 
 
@@ -26,11 +29,13 @@ class Accounts:
         self.pods = PodTimes(node.node for node in nodes)
         self._jobs: dict[str, JobFacts] = {}
         self._down = _down(changes, end)
+        self._amounts: dict[Amounts, Amounts] = {}
+        """Each amount once, however many pods ask for it."""
 
     def add_job(self, job: EndedJob) -> None:
         """Take in a job that is over. Jobs come before pods, or after them."""
         facts = self._job(f"{job.workload_name}!{job.job_id}")
-        facts.submitted, facts.final_state = job.submission_time, job.final_state
+        facts.submitted, facts.final_state = job.submission_time, intern(job.final_state)
         facts.started, facts.finished = job.starting_time, job.finish_time
 
     def add_pod(self, pod: PodRecord) -> None:
@@ -38,10 +43,12 @@ class Accounts:
         self.pods.add(pod)
         job = self._job(pod.job_id)
         amounts = (pod.cpu, float(pod.memory), float(pod.gpu))
-        job.user, job.queue, job.priority = pod.user, pod.queue, pod.priority
+        amounts = self._amounts.setdefault(amounts, amounts)  # most pods ask for the same as others
+        job.user, job.queue, job.priority = intern(pod.user), intern(pod.queue), pod.priority
         if pod.reason != REPLACED:
             own = job.requested
-            job.requested = (own[0] + amounts[0], own[1] + amounts[1], own[2] + amounts[2])
+            summed = (own[0] + amounts[0], own[1] + amounts[1], own[2] + amounts[2])
+            job.requested = self._amounts.setdefault(summed, summed)
         if pod.bound_time is not None and pod.node:
             until = self.end if pod.finish_time is None else pod.finish_time
             if down := self._down.get(pod.node):
@@ -53,8 +60,8 @@ class Accounts:
         job.attempts += pod.attempts
         job.failed_attempts += pod.failed_attempts
         if pod.waiting_time:
-            waits = [getattr(pod, name) for name in _WAITS]
-            job.waits = waits if job.waits is None else [a + b for a, b in zip(job.waits, waits, strict=True)]
+            waits = array("d", _waits_of(pod))
+            job.waits = waits if job.waits is None else array("d", map(add, job.waits, waits))
 
     @property
     def jobs(self) -> list[JobFacts]:

@@ -160,7 +160,7 @@ class JobFacts:
     lost_work: float = 0.0
     attempts: int = 0
     failed_attempts: int = 0
-    waits: list[float] | None = None
+    waits: Sequence[float] | None = None
     """The seconds for which its pods waited, in the order of WAIT_REASONS; None for not at all."""
 
 

@@ -232,7 +232,11 @@ class Timeline:
         """Let the pod come to its node, or leave it."""
         pods, node = self._pods, self._pods.node[pod]
         state = self._nodes[node]
-        state.count(now)
+        if state.pods:
+            state.count(now)
+        else:  # nothing was on it
+            state.up_seconds += now - state.since if state.up else 0.0
+            state.since = now
         state.pods += sign
         cpu, memory, gpu = sign * pods.cpu[pod], sign * pods.memory[pod], sign * pods.gpu[pod]
         state.cpu += cpu
