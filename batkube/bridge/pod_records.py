@@ -61,7 +61,7 @@ class PodRecords:
     def attempted(self, record: PodRecord, outcome: Outcome, message: str) -> None:
         """Note what the scheduler has told of an attempt to place a pod."""
         now = self._time.now
-        record.attempts += 1
+        record.attempts += outcome != "preempting"  # the attempt that preempts is told as failed, too
         if record.first_attempt_time is None:
             record.first_attempt_time = now
         if outcome == "failed":

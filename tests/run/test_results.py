@@ -225,3 +225,32 @@ def test_what_users_do_is_in_the_events(
     assert record["repeatable"] is False
     assert any("clock" in reason for reason in record["not_repeatable"])
     assert any("requests that write" in reason for reason in record["not_repeatable"])
+
+
+def test_a_pod_that_gives_way_to_another(
+    batkube: Batkube, platform: Callable[..., Path], workload: Callable[..., Path], built_tool: Callable[[str], Path]
+) -> None:
+    jobs = [
+        {"id": "low", "subtime": 0, "res": 1, "profile": "p", "priority": 0},
+        {"id": "high", "subtime": 10, "res": 1, "profile": "p", "priority": 100},
+    ]
+    given = workload(jobs, {"p": {"type": "delay", "delay": 60}})
+    scheduler = built_tool("kube-scheduler-1.36.3")
+    done = batkube(
+        "-p", platform(1, cores=2), "-w", given, "--scheduler", "kube-scheduler", "--scheduler-binary", scheduler
+    )
+    result = front_door.load(done.out)
+    low, high = result.pod_rows
+    assert (low.preempted, low.lost_work, low.reason) == (True, 20.0, "Killed")
+    assert (high.preempted, high.attempts, high.failed_attempts) == (False, 2, 1)
+    told = [(attempt.pod, attempt.outcome) for attempt in result.attempt_rows]
+    assert told == [("w0-low", "bound"), ("w0-high", "preempting"), ("w0-high", "failed"), ("w0-high", "bound")]
+    assert (result.figures.preempted, result.figures.lost_work, result.figures.attempts) == (1, 20.0, 3)
+    use = result.run.scheduler_use
+    assert use is not None
+    assert (use.attempts, use.requests["create"]["pods"]) == (3, 2)
+    assert use.peak_memory is not None
+    assert use.peak_memory > 10 << 20
+    assert result.run.scheduler.binary is not None
+    assert result.run.scheduler.binary.version == "Kubernetes v1.36.3"
+    assert result.run.repeatable
