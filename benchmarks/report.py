@@ -64,10 +64,10 @@ def measure(jobs: int, folder: Path) -> Measured:
     """Play a run of so many jobs, and report it."""
     out = folder / f"out-{jobs}"
     workload(folder / "workload.json", jobs)
-    inputs = ["-p", ROOT / "platforms/cluster-512.xml", "-w", folder / "workload.json"]
-    run([*BATKUBE, "run", "-q", "-o", out, *inputs], check=True)
+    inputs = ["-p", str(ROOT / "platforms/cluster-512.xml"), "-w", str(folder / "workload.json")]
+    run([*BATKUBE, "run", "-q", "-o", str(out), *inputs], check=True)
     before, began = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
-    run([*BATKUBE, "report", out], check=True, capture_output=True)
+    run([*BATKUBE, "report", str(out)], check=True, capture_output=True)
     seconds = time.monotonic() - began
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime

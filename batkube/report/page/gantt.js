@@ -154,7 +154,12 @@ class Gantt {
     const palette = this.options.palette(), colors = this.options.colorOf();
     const rects = palette.map(() => []);
     const lines = [];
-    let drawn = 0;
+    let drawn = 0, lined = -1;
+    const line = (job, until, y) => { // rows thinner than a pixel have one line a pixel
+      if (rowHeight < 1 && Math.floor(y) === lined) return;
+      lined = Math.floor(y);
+      lines.push(bars.waits[job], until, y);
+    };
     for (let row = firstRow; row <= lastRow; row++) {
       const end = this.first[row + 1];
       let i = this.after(row, min);
@@ -163,11 +168,11 @@ class Gantt {
       for (; i < end; i++) {
         const since = bars.since[i];
         if (since > max) {
-          if (bars.waits && bars.waits[bars.job[i]] < max) lines.push(bars.waits[bars.job[i]], since, y);
+          if (bars.waits && bars.waits[bars.job[i]] < max) line(bars.job[i], since, y);
           break;
         }
         drawn++;
-        if (bars.waits && bars.waits[bars.job[i]] < since) lines.push(bars.waits[bars.job[i]], since, y);
+        if (bars.waits && bars.waits[bars.job[i]] < since) line(bars.job[i], since, y);
         const x0 = Math.max(left, left + (since - min) * scale), x1 = Math.min(right, left + (bars.until[i] - min) * scale);
         if (x1 < painted) continue; // narrower than what is there
         const wide = x1 - x0, shown = Math.max(wide > 3 ? wide - 0.7 : wide, 0.8);
@@ -183,7 +188,7 @@ class Gantt {
     }
     if (lines.length) {
       context.fillStyle = Format.color("--muted");
-      context.globalAlpha = rowHeight < 2 ? 0.25 : 0.5;
+      context.globalAlpha = 0.5;
       const thin = Math.min(1, tall), middle = rowHeight < 3 ? 0 : tall / 2 - 0.5;
       for (let k = 0; k < lines.length; k += 3) {
         const x0 = left + (lines[k] - min) * scale;
