@@ -10,6 +10,6 @@ def home() -> bytes:
     """Return the page; all that it shows comes by server-sent events."""
     text = environment().get_template("live.html").render(
         style=pieces(("vendor/uPlot.min.css", "look.css", "live.css")),
-        script=pieces(("vendor/uPlot.iife.min.js", "format.js", "charts.js", "live.js")),
+        script=pieces(("vendor/uPlot.LICENSE.js", "vendor/uPlot.iife.min.js", "format.js", "charts.js", "live.js")),
     )  # fmt: skip
     return text.encode()

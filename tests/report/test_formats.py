@@ -50,6 +50,7 @@ def test_the_page_holds_the_jobs_in_order_of_submission_and_loads_nothing(out: P
     assert jobs["started"][jobs["name"].index("slow|one")] == 80
     assert not re.search(r"""(?:src|href)\s*=\s*["']?(?:https?:)?//""", page)
     assert page.count("<script") == page.count("</script>") == 2
+    assert "Copyright (c) 2022 Leon Sorokin" in page  # of the library that goes with it
 
 
 def test_the_story_of_a_slow_job_has_what_the_scheduler_said(out: Path) -> None:
