@@ -198,7 +198,8 @@ def test_what_users_do_is_in_the_events(
     with started(out, "-p", platform(2), "-w", given, "--paused") as run:
         wait_until("a kubeconfig", (out / "kubeconfig").exists)
         server = yaml.safe_load((out / "kubeconfig").read_text())["clusters"][0]["cluster"]["server"]
-        with httpx.Client(base_url=server, headers={"User-Agent": "kubectl/v1.36.3"}) as client:
+        headers = {"User-Agent": "kubectl/v1.36.3"}
+        with httpx.Client(base_url=server, headers=headers, timeout=60, trust_env=False) as client:
             client.post("/batkube/v1/clock/step").raise_for_status()
             wait_until("nodes", lambda: bool(client.get("/api/v1/nodes").json()["items"]))
             cordon = client.patch(
