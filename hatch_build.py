@@ -1,4 +1,4 @@
-"""What the build of wheels adds: with BATKUBE_BUILD_HELPER=1, the helper of tree mode, built for this platform.
+"""The addition to the build of wheels: with BATKUBE_BUILD_HELPER=1, the helper of tree mode, built for this platform.
 
 Without it wheels are ``py3-none-any``: the vDSO image is bytes like any other, and the helper is built by the C
 compiler of the machine on which it is first needed.

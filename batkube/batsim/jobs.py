@@ -132,7 +132,7 @@ _NEXT: dict[JobState, tuple[JobState, ...]] = {
 
 @dataclass(slots=True)
 class JobLife:
-    """What has become of a job. Dates are simulated seconds."""
+    """The course of a job so far. Dates are simulated seconds."""
 
     state: JobState = JobState.NOT_SUBMITTED
     starting_time: float | None = None

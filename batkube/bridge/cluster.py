@@ -76,7 +76,7 @@ class Cluster:
 
     @property
     def allocatable(self) -> Mapping[str, dict[str, str]]:
-        """What each node offers when it is empty."""
+        """The resources that each node offers when it is empty."""
         return self._allocatable
 
     @property

@@ -23,7 +23,7 @@ class PodRecords:
         self._attempts = attempts
         self._containers: object = None
         self._requests: Resources = {}
-        """What the pods with those containers ask for; as columns of the file:"""
+        """The requests of pods with those containers, as columns of the file:"""
         self._columns = (0.0, 0, 0, "")
 
     def create(self, name: str, namespace: str, job: Job) -> PodRecord:

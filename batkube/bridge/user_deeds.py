@@ -1,4 +1,4 @@
-"""What users do while a simulation runs, in ``events.jsonl``: it would not happen again by itself."""
+"""Users' deeds while a simulation runs, in ``events.jsonl``: they would not happen again by themselves."""
 
 from typing import Any
 

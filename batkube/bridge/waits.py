@@ -1,4 +1,4 @@
-"""Why the pods of a simulation wait: what happens is told to ``results.waiting``, whose answers go into the records."""
+"""The reasons why pods wait: ``results.waiting`` is told what happens, and its answers go into the records."""
 
 from collections.abc import Iterable
 from typing import Any

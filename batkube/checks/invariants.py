@@ -1,4 +1,4 @@
-"""What holds for every schedule: no node has more than it can, nothing runs before it is there, nothing is lost."""
+"""The rules of every schedule: no node has more than it can, nothing runs before it is there, nothing is lost."""
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
@@ -20,14 +20,14 @@ MICRO = 1_000_000
 
 @dataclass(frozen=True)
 class Found:
-    """What came of an invariant in a run."""
+    """The verdict on an invariant in a run."""
 
     name: str
     breaches: list[str]
     """The first ones, in words."""
     count: int
     skipped: str = ""
-    """Why it was not looked at."""
+    """The reason why it was not looked at."""
 
     @property
     def holds(self) -> bool:

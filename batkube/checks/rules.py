@@ -19,7 +19,7 @@ from batkube.kube.codec.go_yaml import decoded, nodes
 from batkube.kube.codec.yaml_scalars import YamlError
 
 SWITCHES = ("finished", "same_inputs", "same_schedule")
-"""What a rule says yes or no to."""
+"""The thing that a rule says yes or no to."""
 REJECTED = "rejected"
 DEFAULTS = (f"{REJECTED} == 0",)
 AGAINST_BASELINE = (
@@ -39,7 +39,7 @@ class RulesError(ValueError):
 
 @dataclass(frozen=True)
 class Rules:
-    """What results are held to."""
+    """The rules that results are held to."""
 
     conditions: list[Condition]
     invariants: list[str] = field(default_factory=lambda: list(INVARIANTS))

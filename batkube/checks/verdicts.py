@@ -22,25 +22,25 @@ Outcome = Literal["holds", "broken", "untold", "skipped"]
 
 @dataclass(frozen=True)
 class Verdict:
-    """What came of a rule."""
+    """The verdict on a rule."""
 
     rule: str
     outcome: Outcome
     why: str = ""
     details: list[str] = field(default_factory=list)
-    """What breaks it, in words: the first of them."""
+    """The first things that break it, in words."""
 
 
 @dataclass(frozen=True)
 class Verdicts:
-    """What came of all rules."""
+    """The verdicts on all rules."""
 
     side: Side
     baseline: Side | None
     verdicts: list[Verdict]
     warnings: list[str]
     comparison: Comparison | None
-    """What changed against the baseline."""
+    """The changes against the baseline."""
 
     @property
     def broken(self) -> list[Verdict]:

@@ -1,4 +1,4 @@
-"""What a user can set of the files that `batkube init ci` writes."""
+"""The settings of the files that `batkube init ci` writes."""
 
 from enum import StrEnum
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What is not the same on two sides: figures, groups of jobs, pods, ends of jobs."""
+"""The differences of two sides: figures, groups of jobs, pods, ends of jobs."""
 
 from collections.abc import Sequence
 from typing import Literal

@@ -38,7 +38,7 @@ DIGITS = 6
 
 @dataclass
 class _Gathered:
-    """What the pairs of runs have in common, collected pair by pair."""
+    """The common parts of the pairs of runs, collected pair by pair."""
 
     differences: dict[str, list[float]] = field(default_factory=lambda: {short: [] for short in MEASURES.values()})
     """Of the jobs that ran on both sides: right - left, in order of runs and of submissions."""

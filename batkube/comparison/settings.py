@@ -1,4 +1,4 @@
-"""What a user can set of comparisons and checks."""
+"""The settings of comparisons and checks."""
 
 from enum import StrEnum
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What is compared: a run, or runs that belong together (seeds, traces), each with a name to find its like by."""
+"""The sides of a comparison: a run, or runs that belong together (seeds, traces), each with a name to be paired by."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from batkube.results.comparison import COMPARED
 from batkube.results.csv_rows import ResultsError
 
 DEEPEST = 2
-"""How far below a folder runs are looked for: a trace in it, a seed in that."""
+"""The depth to which runs are looked for below a folder: a trace in it, a seed in that."""
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,7 @@ _SEED = 20150101
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """Where the true mean lies, with a confidence of LEVEL."""
+    """The bounds of the true mean, with a confidence of LEVEL."""
 
     low: float
     high: float

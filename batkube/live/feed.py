@@ -26,7 +26,7 @@ JSON = dict[str, Any]
 
 
 class Clock(BaseModel):
-    """How simulated time goes on. Dates are simulated seconds."""
+    """The course of simulated time. Dates are simulated seconds."""
 
     state: str
     """``waiting`` for a simulation to begin, ``running``, ``paused``, ``over``."""
@@ -40,7 +40,7 @@ class Clock(BaseModel):
 
 
 class Counts(BaseModel):
-    """How many jobs there are in each state."""
+    """The number of jobs in each state."""
 
     submitted: int = 0
     waiting: int = 0
@@ -57,7 +57,7 @@ class Waiting(BaseModel):
     """The date of its submission."""
     pods: int
     bound: int
-    """How many of its pods have a node."""
+    """The number of its pods that have a node."""
     said: str
     """The last that the scheduler said of one of its pods."""
 
@@ -75,7 +75,7 @@ class Decision(BaseModel):
 
 
 class Look(BaseModel):
-    """What the page shows at one moment."""
+    """The content of the page at one moment."""
 
     version: str = __version__
     clock: Clock
@@ -88,7 +88,7 @@ class Look(BaseModel):
     """For each node the number of pods on it."""
     queue: list[Waiting] = []
     queued: int = 0
-    """How many jobs wait in all."""
+    """The number of all jobs that wait."""
     decisions: list[Decision] = []
     """Those since the look before, the latest last."""
     warnings: list[str] = []

@@ -1,4 +1,4 @@
-"""What simulated pods use, for ``kubectl top`` and ``kubectl logs``: they use what they ask for while they run.
+"""The usage of simulated pods, for ``kubectl top`` and ``kubectl logs``: they use what they ask for while they run.
 
 The objects are those of metrics.k8s.io/v1beta1, which metrics-server serves in a real cluster.
 """

@@ -1,4 +1,4 @@
-"""What the charts of the page draw, as columns of numbers: names once, then their numbers."""
+"""The content of the page's charts, as columns of numbers: names once, then their numbers."""
 
 from collections.abc import Iterable, Sequence
 from itertools import pairwise

@@ -1,4 +1,4 @@
-"""What a report is made of: the jobs of a run with their pods, whichever files its folder has.
+"""The data of a report: the jobs of a run with their pods, whichever files its folder has.
 
 A folder of plain Batsim files has jobs alone; one of an interrupted run has pods of jobs that are not over.
 """
@@ -22,7 +22,7 @@ from batkube.results.run import Run
 from batkube.results.series import NodeSeriesRow, SeriesRow
 
 STATES = ("succeeded", "failed", "walltime reached", "killed", "rejected", "running", "waiting")
-"""How a job ended, or is."""
+"""The way a job ended, or its present state."""
 _STATE_OF = {
     "COMPLETED_SUCCESSFULLY": "succeeded",
     "COMPLETED_WALLTIME_REACHED": "walltime reached",

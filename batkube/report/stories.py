@@ -27,14 +27,14 @@ class Moment:
     said: str = ""
     """The scheduler's own words."""
     times: int = 1
-    """How often the same was said in a row."""
+    """The number of times that the same was said in a row."""
     until: float | None = None
     """The date of the last of them."""
 
 
 @dataclass(slots=True)
 class Story:
-    """What happened to a job: to that of its pods that waited longest."""
+    """The story of a job: of that of its pods that waited longest."""
 
     job: ReportJob
     waited: float
@@ -42,7 +42,7 @@ class Story:
     pod: PodRecord | None
     moments: list[Moment]
     reasons: list[tuple[str, float]]
-    """Why that pod waited, and for how many seconds; the longest first."""
+    """The reasons why that pod waited, with their seconds; the longest first."""
 
 
 def slowest(data: RunData, most: int = TOLD) -> list[Story]:

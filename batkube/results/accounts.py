@@ -70,7 +70,7 @@ class Accounts:
 
     @property
     def capacity(self) -> Capacity:
-        """What the nodes offered."""
+        """The resources that the nodes offered."""
         offered = {node.node: (node.cpu, float(node.memory), float(node.gpu)) for node in self.nodes}
         total = tuple(math.fsum(amounts) for amounts in zip(*offered.values(), strict=True)) or (0.0, 0.0, 0.0)
         down = [(since, until, offered[node]) for node, spans in self._down.items() for since, until in spans]

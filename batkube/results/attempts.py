@@ -21,7 +21,7 @@ class Attempt:
     outcome: str
     """``failed``: it could not place the pod; ``bound``; ``preempting``: it makes room for the pod on a node."""
     message: str = ""
-    """What the scheduler said, or the node."""
+    """The scheduler's words, or the node."""
 
 
 ATTEMPTS = Table(Attempt)

@@ -31,7 +31,7 @@ class Figures(BaseModel, frozen=True):
     throughput: float | None = None
     """Those jobs an hour, from 0 to the makespan."""
     cpu_utilization: float | None = None
-    """What pods asked for while they were bound, over what nodes that were up offered, from 0 to the makespan."""
+    """The requests of pods while they were bound, over the offer of nodes that were up, from 0 to the makespan."""
     memory_utilization: float | None = None
     gpu_utilization: float | None = None
     fairness: float | None = None

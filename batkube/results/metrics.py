@@ -166,7 +166,7 @@ class JobFacts:
 
 @dataclass(frozen=True, slots=True)
 class Capacity:
-    """What the nodes offered over time."""
+    """The resources that the nodes offered over time."""
 
     total: tuple[float, float, float]
     """Cores, bytes and devices of all nodes together."""

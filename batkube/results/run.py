@@ -116,7 +116,7 @@ class Scheduler(BaseModel):
 
 
 class SchedulerUse(BaseModel):
-    """What the scheduler took: real seconds and bytes, which are other ones each time."""
+    """The scheduler's own use of real seconds and bytes, which differs each time."""
 
     cpu_seconds: float | None = None
     """User and system time of its process and of all that it started; None where it is none of ours."""
@@ -160,7 +160,7 @@ class Run(BaseModel):
     """Those of the figures, and so is the next one."""
     mean_waiting_time: float | None = None
     scheduler_use: SchedulerUse | None = None
-    """What the scheduler took; it depends on the machine, but for the attempts."""
+    """The scheduler's own use; it depends on the machine, but for the attempts."""
     options: dict[str, Any] = {}
     """All options that were given, by the names of the settings."""
     figures: Figures | None = None

@@ -64,9 +64,9 @@ class _NodeState:
         self.up = True
         self.pods = self.ran = self.failures = 0
         self.cpu = self.memory = self.gpu = 0
-        """What is asked for by the pods on it."""
+        """The requests of the pods on it."""
         self.used = [0, 0, 0]
-        """What is asked for by those of them that run."""
+        """The requests of those of them that run."""
         self.offered = self.cpu_free = round(node.cpu * MICRO)
         self.since = self.up_seconds = self.busy_seconds = 0.0
         self.cpu_seconds = self.memory_seconds = self.gpu_seconds = 0.0

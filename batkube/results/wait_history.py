@@ -1,4 +1,4 @@
-"""What is known of a run after its end, and why its pods waited: ``waiting.Waits``, played over its records."""
+"""The facts of a run after its end, and why its pods waited: ``waiting.Waits``, played over its records."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field

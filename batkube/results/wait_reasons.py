@@ -31,7 +31,7 @@ class Segment:
     end: float
     reason: Reason
     words: str
-    """What the scheduler last said; or kube-scheduler's words for a rule on pod and node; or the pod's node."""
+    """The scheduler's last words; or kube-scheduler's words for a rule on pod and node; or the pod's node."""
 
 
 @dataclass(frozen=True, slots=True)

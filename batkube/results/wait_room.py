@@ -197,7 +197,7 @@ class Room:
     def __init__(self, *, exclusive: bool) -> None:
         self.exclusive = exclusive
         self.total: dict[str, int] = {}
-        """What is free on all nodes that are up, as of the last date that was closed."""
+        """The room on all nodes that are up, as of the last date that was closed."""
         self.freed: dict[str, int] = {}
         """The last date at which each node got more room, or its rules changed."""
         self.changes = 0
@@ -209,7 +209,7 @@ class Room:
         """The nodes that have anything left."""
         self._where: dict[str, tuple[str, Requests]] = {}
         self._dirty: dict[str, tuple[dict[str, int], NodeFacts]] = {}
-        """What the nodes that changed at this date had to offer before it, and their facts."""
+        """The earlier offer of the nodes that changed at this date, and their facts."""
         self._before: dict[str, tuple[dict[str, int], NodeFacts]] = {}
         """The same for the date that was closed last."""
         self._remade: dict[str, None] = {}

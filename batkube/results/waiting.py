@@ -83,7 +83,7 @@ class _Pod:
     tried: int = -1
     words: Words | None = None
     said: Words | None = None
-    """What was said of it at the present date."""
+    """The scheduler's words on it at the present date."""
     gains: list[int] = field(default_factory=lambda: [0] * len(REASONS))
     plugins: dict[str, int] | None = None
     parts: Parts | None = None

@@ -1,4 +1,4 @@
-"""What ``run.json`` says of a run that is over: how it ended, why another one may differ, what it took."""
+"""The part of ``run.json`` on a run that is over: how it ended, why another one may differ, what it took."""
 
 import time
 from collections.abc import Mapping

@@ -51,7 +51,7 @@ class Inputs:
     preemption: bool
     """Return whether pods have priorities, so that one may take another's place."""
     warnings: list[str]
-    """What a user must not overlook: slips, and requests without effect."""
+    """The warnings for the user: slips, and requests without effect."""
 
 
 def read_inputs(settings: RunSettings) -> Inputs:

@@ -1,4 +1,4 @@
-"""What is wrong with the jobs of a run, and what looks like a slip, told before anything starts.
+"""Checks of the jobs of a run before anything starts: faults are errors, slips are warnings.
 
 Of a job that comes in a message alone (no file at hand, registered on the way) the same faults are reasons to reject
 it.
@@ -28,7 +28,7 @@ from batkube.kube.server import ApiServer
 from batkube.settings import RunSettings
 
 CLOSE = 0.75
-"""How alike two names are (``difflib``) of which one is taken for a slip of the other."""
+"""The likeness (``difflib``) of two names of which one is taken for a slip of the other."""
 PROPERTIES = (
     *("role", "core", "memory", "pods", "speed", "wattage_per_state", "wattage_off", "sleep_pstates"),
     *("watt_per_state", "watt_off"),

@@ -9,7 +9,7 @@ _TICKS = os.sysconf("SC_CLK_TCK")
 
 @dataclass(frozen=True)
 class ProcessUse:
-    """What a process has used so far."""
+    """The processor time and memory of a process so far."""
 
     cpu_seconds: float
     """User and system time, with that of its children."""

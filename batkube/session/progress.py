@@ -1,4 +1,4 @@
-"""How far a simulation is, in words that fit a line of 80 columns."""
+"""The progress of a simulation, in words that fit a line of 80 columns."""
 
 from collections.abc import Callable
 

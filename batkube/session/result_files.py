@@ -41,7 +41,7 @@ class EndedSession:
     requests: Mapping[tuple[str, str], int]
     """The requests that came over HTTP, by verb and resource."""
     process: ProcessUse | None
-    """What the scheduler's process has used."""
+    """The use of the scheduler's process."""
 
 
 def _jobs(path: Path, ended: EndedSession) -> None:

@@ -1,1 +1,1 @@
-"""What the pytest plugin is made of: an API server for tests, simulations, and baselines that lie beside tests."""
+"""The parts of the pytest plugin: an API server for tests, simulations, and baselines that lie beside tests."""

@@ -20,7 +20,7 @@ Amounts = dict[str, Decimal]
 
 
 class Cache:
-    """What the API has of one kind, kept up to date by a watch."""
+    """The objects of one kind, kept up to date by a watch."""
 
     def __init__(self, listing: Any) -> None:
         self._listing = listing
@@ -47,7 +47,7 @@ class Cache:
 
 
 def requests(pod: Any) -> Amounts:
-    """What the containers of a pod ask for."""
+    """Return the requests of a pod's containers."""
     total: Amounts = {"pods": Decimal(1)}
     for container in pod.spec.containers:
         for name, amount in ((container.resources and container.resources.requests) or {}).items():
@@ -56,7 +56,7 @@ def requests(pod: Any) -> Amounts:
 
 
 def free(node: Any, pods: list[Any]) -> Amounts:
-    """What the pods on a node leave of it."""
+    """Return what the pods on a node leave of it."""
     left = {name: parse_quantity(amount) for name, amount in node.status.allocatable.items()}
     for pod in pods:
         if pod.spec.node_name == node.metadata.name and pod.status.phase not in ("Succeeded", "Failed"):
@@ -66,7 +66,7 @@ def free(node: Any, pods: list[Any]) -> Amounts:
 
 
 def decide(waiting: list[Any], room: dict[str, Amounts]) -> list[tuple[Any, str]]:
-    """Which pod goes where: best fit, decreasing."""
+    """Choose a node for each pod: best fit, decreasing."""
     decisions = []
     for pod in sorted(waiting, key=lambda pod: -requests(pod).get("cpu", Decimal(0))):
         wanted = requests(pod)

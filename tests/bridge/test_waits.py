@@ -1,4 +1,4 @@
-"""Why pods wait, as the API tells it: gates, cordons, lost nodes, pods that are not of jobs."""
+"""The reasons why pods wait, as the API tells them: gates, cordons, lost nodes, pods that are not of jobs."""
 
 from pathlib import Path
 

@@ -29,9 +29,9 @@ class Made:
     user: str = ""
     queue: str = ""
     said: Sequence[str] = ()
-    """What the scheduler said when it could not place the pod, once a second."""
+    """The scheduler's words when it could not place the pod, once a second."""
     why: str = ""
-    """Why it was rejected."""
+    """The reason why it was rejected."""
 
 
 def write_results(

@@ -1,4 +1,4 @@
-"""Why pods waited: cases computed by hand, one and more for each reason."""
+"""The reasons why pods waited: cases computed by hand, one and more for each reason."""
 
 from collections.abc import Mapping, Sequence
 

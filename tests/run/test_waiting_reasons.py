@@ -1,4 +1,4 @@
-"""Why the pods of whole runs waited: the columns ``wait_*`` of ``pods.csv``, for cases computed by hand."""
+"""The reasons why pods of whole runs waited: the columns ``wait_*`` of ``pods.csv``, for cases computed by hand."""
 
 from collections.abc import Callable
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What a run says of itself while it goes on: how far it is, in lines of 80 columns, and not too often."""
+"""The progress that a run tells while it goes on, in lines of 80 columns, and not too often."""
 
 from types import SimpleNamespace
 from typing import Any, cast

@@ -1,4 +1,4 @@
-"""What relying parties need to check the tokens of service accounts: OpenID Connect's provider metadata and the public
+"""The documents by which others check the tokens of service accounts: OpenID Connect's provider metadata and the public
 keys (`pkg/serviceaccount/openidmetadata.go` and `pkg/routes/openidmetadata.go` of Kubernetes).
 
 The documents are for whoever is known, as the cluster role `system:service-account-issuer-discovery` has it.
