@@ -7,14 +7,11 @@ import ctypes
 import mmap
 import os
 import time
-from pathlib import Path
 
 PAGE = 4096
 SIZE = 2 * PAGE
 """The size in bytes: the clock, and the counter of its reads."""
 MAGIC = 0x314B4C434B544142
-
-_MEMORY = Path("/dev/shm")
 
 
 class _Clock(ctypes.Structure):

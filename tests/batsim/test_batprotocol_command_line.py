@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from batkube.batsim.batprotocol.command_line import arguments, is_version_5
+from batkube.batsim.batprotocol.command_line import arguments
 from batkube.batsim.batprotocol.options import Options
 from batkube.simulator.standalone_batsim5 import parse_arguments
 
@@ -40,18 +40,11 @@ def test_a_real_batsim_5_understands_them() -> None:
     done = subprocess.run(["batsim5", *words, "--dump-execution-context"], capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr
     assert f"{Path.cwd()}/results/batsim_" in done.stdout
-    version = subprocess.run(["batsim5", "--version"], capture_output=True, text=True, timeout=120)
-    assert is_version_5(version.stdout)
 
 
 def test_a_users_own_init_string_goes_as_it_is() -> None:
     words = arguments("tcp://127.0.0.1:1", platform=Path("p.xml"), init="policy=fcfs")
     assert words[words.index("-s") + 2] == "policy=fcfs"
-
-
-@pytest.mark.parametrize(("said", "is_5"), [("5.0.0-rc2\n", True), ("v6.1", True), ("v4.2.1", False), ("", False)])
-def test_a_version_is_told_by_what_the_program_says(said: str, is_5: bool) -> None:
-    assert is_version_5(said) is is_5
 
 
 def test_a_role_that_is_none_is_refused() -> None:

@@ -1,18 +1,9 @@
-"""The command line of Batsim 5, and how to tell one."""
+"""The command line of Batsim 5."""
 
-import re
 from collections.abc import Sequence
 from pathlib import Path
 
 from batkube.batsim.batprotocol.options import Options, write_init_string
-
-_VERSION = re.compile(r"v?(\d+)\.")
-
-
-def is_version_5(said: str) -> bool:
-    """Tell whether ``said``, the output of ``batsim --version``, is that of a Batsim that speaks batprotocol."""
-    found = _VERSION.match(said.strip())
-    return found is not None and int(found[1]) >= 5
 
 
 def arguments(

@@ -40,16 +40,6 @@ _STANDARD = frozenset(
 _NO_OVERCOMMIT = "Limit must be set for non overcommitable resources"
 
 
-def validate_resource_list(resources: JSON, path: str) -> Errors:
-    """Check the names and amounts in a list of resources of a node."""
-    errors: Errors = []
-    for name, quantity in resources.items():
-        where = f"{path}[{name}]"
-        errors.extend(FieldError.invalid(where, name, why) for why in qualified_name(name))
-        errors.extend(validate_value(name, quantity, where))
-    return errors
-
-
 def validate_requirements(requirements: JSON, path: str, claims: Collection[str] = ()) -> Errors:
     """Check the limits and requests of a container. `claims` are the names of the pod's resource claims."""
     errors = _validate_amounts(requirements, path, container_resource_name)

@@ -71,11 +71,6 @@ class Context:
         """The simulated time, RFC 3339 in whole seconds: 2026-01-01T00:00:00Z."""
         return self.clock.seconds()
 
-    @property
-    def now_micro(self) -> str:
-        """The simulated time, RFC 3339 with exactly six decimals."""
-        return self.clock.micros()
-
 
 class Strategy:
     """The rules of a kind. This class itself serves kinds without any rules.

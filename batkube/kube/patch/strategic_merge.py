@@ -31,7 +31,6 @@ _RETAIN_KEYS = "$retainKeys"
 _ORDER = "$setElementOrder/"
 _DELETE = "$deleteFromPrimitiveList/"
 _BAD_RETAIN_KEYS = "invalid patch format of retainKeys"
-_BAD_ORDER = "invalid patch format of setElementOrder list"
 
 
 @dataclass(frozen=True, slots=True)
