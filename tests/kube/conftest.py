@@ -15,6 +15,7 @@ from batkube.kube.apimachinery.status import ApiError
 from batkube.kube.codec.protobuf.values import read_fields
 from batkube.kube.http.listener import Listener
 from batkube.kube.server import ApiServer
+from tests.waiting import wait_until_async
 
 EPOCH = 1_767_225_600.0  # 2026-01-01T00:00:00Z
 
@@ -53,6 +54,11 @@ def patient_stop(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let a server that stops wait for its clients for longer than a test lasts, as far as it waits for them at all."""
     stop = Listener.stop
     monkeypatch.setattr(Listener, "stop", lambda listener: stop(listener, patience=3600.0))
+
+
+async def done(server: ApiServer) -> None:
+    """Wait until the server has nothing left to do. It clears up a moment after the last byte or connection."""
+    await wait_until_async("the server has nothing left to do", lambda: not server.busy())
 
 
 CONFIGMAPS = "/api/v1/namespaces/default/configmaps"

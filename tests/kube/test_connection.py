@@ -12,6 +12,7 @@ import pytest
 from batkube.kube.server import ApiServer
 
 from ..conformance.servers import TOKEN, batkube
+from .conftest import done
 
 CONFIGMAPS = "/api/v1/namespaces/default/configmaps"
 
@@ -86,7 +87,7 @@ async def test_a_request_that_arrives_in_pieces_is_work_until_it_is_answered(ser
         wire.send(request[-10:])
         status, body = await wire.answer()
         assert (status, len(body["data"]["filler"])) == (201, size)
-        assert not server.busy()
+        await done(server)
 
 
 @pytest.mark.parametrize("way", ["Content-Length", "Transfer-Encoding"])
@@ -136,7 +137,7 @@ async def test_a_delete_is_answered_after_watches_had_time_to_read(
         assert not answer.done()
         assert server.busy()
         assert (await answer)[0] == 200
-        assert not server.busy()
+        await done(server)
 
 
 @pytest.mark.parametrize("how", ["at once", "ASGI"])

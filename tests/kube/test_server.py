@@ -12,7 +12,7 @@ from batkube.kube.server import ApiServer
 from batkube.kube.storage.store import Change
 from tests.waiting import wait_until_async
 
-from .conftest import CONFIGMAPS, config_map
+from .conftest import CONFIGMAPS, config_map, done
 
 
 async def test_a_taken_port_is_named(server: ApiServer) -> None:
@@ -54,7 +54,7 @@ async def test_busy_while_a_request_is_in_work(server: ApiServer) -> None:
     await wait_until_async("a request is in work", server.busy)  # its head has come, its body has not
     writer.write(b'{"metadata":{"name":"a"}}     ')
     assert b" 201 " in await reader.readline()
-    await wait_until_async("the server has nothing left to do", lambda: not server.busy())
+    await done(server)
     writer.close()
 
 

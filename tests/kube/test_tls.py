@@ -14,7 +14,7 @@ from batkube.kube.authentication.certificates import VALID_FROM, VALID_UNTIL, Au
 from batkube.kube.server import ApiServer
 from tests.waiting import wait_until_async
 
-from .conftest import CONFIGMAPS
+from .conftest import CONFIGMAPS, done
 
 TOKEN = "t"
 
@@ -128,13 +128,13 @@ async def test_a_body_that_is_too_large_is_refused_and_the_connection_goes_on(cl
 @pytest.mark.parametrize("cut", [1, 4, 5, 20, -1])
 async def test_a_record_of_which_a_part_has_come_is_under_way(server: ApiServer, client: Client, cut: int) -> None:
     await client.shake_hands()
-    assert not server.busy()
+    await done(server)
     record = client.encrypted(request("GET", CONFIGMAPS))
     client.writer.write(record[:cut])
     await wait_until_async("a request is in work", server.busy)
     client.writer.write(record[cut:])
     assert (await client.answer())[0] == 200
-    assert not server.busy()
+    await done(server)
 
 
 async def test_records_that_come_byte_by_byte(client: Client) -> None:
@@ -158,7 +158,7 @@ async def test_a_connection_is_known_before_its_handshake_is_done(server: ApiSer
     client.writer.write(client.hello())
     client.incoming.write(await client.reader.read(1 << 16))
     assert server.connections() == [connection]
-    assert not server.busy()  # it is the client's turn
+    await done(server)  # it is the client's turn
 
 
 async def test_nothing_is_in_flight_once_the_handshake_is_done(client: Client, server: ApiServer) -> None:
@@ -188,21 +188,21 @@ async def test_who_speaks_no_tls_is_hung_up_on(server: ApiServer, nonsense: byte
     await asyncio.wait_for(reader.read(), 60)
     writer.close()
     await wait_until_async("no connection is open", lambda: not server.connections())
-    assert not server.busy()
+    await done(server)
 
 
 async def test_nonsense_in_the_midst_of_a_connection_ends_it(server: ApiServer, client: Client) -> None:
     await client.shake_hands()
     client.writer.write(b"\x17\x03\x03\x00\x20" + b"x" * 32)
     await wait_until_async("no connection is open", lambda: not server.connections())
-    assert not server.busy()
+    await done(server)
 
 
 async def test_a_watch_sees_events_and_ends_with_the_server(server: ApiServer, client: Client) -> None:
     await client.shake_hands()
     client.writer.write(client.encrypted(request("GET", f"{CONFIGMAPS}?watch=1&resourceVersion=0")))
     await wait_until_async("the watch is open", lambda: server.watching("configmaps"))
-    assert not server.busy()
+    await done(server)
     server.create("configmaps", {"metadata": {"name": "a"}})
     text = b""
     while b'"name":"a"' not in text:

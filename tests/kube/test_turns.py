@@ -13,7 +13,7 @@ import pytest
 from batkube.kube.server import ApiServer
 from tests.waiting import wait_until_async
 
-from .conftest import CONFIGMAPS, config_map, watching
+from .conftest import CONFIGMAPS, config_map, done, watching
 
 
 @pytest.fixture
@@ -61,7 +61,7 @@ async def told(
 
 async def let_all_through(server: ApiServer) -> None:
     while server.turns.next():
-        await wait_until_async("the server has nothing left to do", lambda: not server.busy())
+        await done(server)
 
 
 async def test_a_request_waits_for_its_turn_and_the_server_is_quiescent_meanwhile(
@@ -71,7 +71,7 @@ async def test_a_request_waits_for_its_turn_and_the_server_is_quiescent_meanwhil
     answer = create(taker, "a")
     await wait_until_async("a request waits for its turn", lambda: held(server))
     assert server.turns.in_use
-    assert not server.busy()
+    await done(server)
     assert names(server) == []
     assert server.turns.next()
     assert (await answer).status_code == 201
@@ -83,7 +83,7 @@ async def test_a_list_and_a_large_write_wait_as_well(server: ApiServer, taker: h
     large = {**config_map("large"), "data": {"x": "x" * 300_000}}
     answers = [asyncio.create_task(taker.get(CONFIGMAPS)), asyncio.create_task(taker.post(CONFIGMAPS, json=large))]
     await wait_until_async("two requests wait for their turns", lambda: held(server) == 2)
-    assert not server.busy()
+    await done(server)
     assert names(server) == []
     await let_all_through(server)
     listed, made = [await answer for answer in answers]
@@ -139,7 +139,7 @@ async def test_events_are_told_one_a_turn_and_before_anything_else_happens(
         server.create("configmaps", config_map("b"))
         answer = create(taker, "c")
         await wait_until_async("a request waits for its turn", lambda: held(server))
-        assert not server.busy()
+        await done(server)
         for name in "ab":
             assert server.turns.next()
             assert await read(1) == [f"ADDED {name}"]

@@ -12,14 +12,14 @@ from batkube.kube.server import ApiServer
 from batkube.kube.storage.deadlines import Deadlines
 from tests.waiting import wait_until_async
 
-from .conftest import CONFIGMAPS, PODS, Clock, config_map, pod, watching
+from .conftest import CONFIGMAPS, PODS, Clock, config_map, done, pod, watching
 
 
 async def test_headers_come_before_the_first_event(server: ApiServer, client: httpx.AsyncClient) -> None:
     async with watching(client, CONFIGMAPS) as stream:
         assert stream.response.headers["content-type"] == "application/json"
         assert stream.response.headers["transfer-encoding"] == "chunked"
-        assert not server.busy()
+        await done(server)
 
 
 async def test_state_first_then_changes(server: ApiServer, client: httpx.AsyncClient) -> None:
@@ -127,7 +127,7 @@ async def test_a_timeout_can_count_by_a_clock_that_jumps(
         assert deadlines.next() is None
         server.create("configmaps", config_map("b"))
         assert await long.brief(2) == ["ADDED a", "ADDED b"]
-    assert not server.busy()
+    await done(server)
 
 
 async def test_a_watch_that_ends_early_leaves_no_deadline(
@@ -227,7 +227,7 @@ async def test_the_server_is_not_busy_with_who_does_not_read(server: ApiServer) 
             break
         await asyncio.sleep(0)
     assert [sock.getpeername() for sock in server.held_up()] == [writer.get_extra_info("sockname")]
-    await wait_until_async("the server has nothing left to do", lambda: not server.busy())
+    await done(server)
     writer.transport.abort()
     await wait_until_async("nothing waits to be read", lambda: not server.held_up())
 
@@ -248,7 +248,7 @@ async def test_who_stays_deaf_is_cut_off(server: ApiServer, monkeypatch: pytest.
     _, writer = await deaf(server, f"{CONFIGMAPS}?watch=true")
     await _overflow(server)
     await wait_until_async("the connection is cut", lambda: not server.connections())
-    assert not server.busy()
+    await done(server)
     writer.transport.abort()
 
 
