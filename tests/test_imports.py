@@ -1,110 +1,101 @@
-"""The folders import one another only as docs/architecture.md says."""
+"""The parts of batkube import one another only as the tables of docs/architecture.md say."""
 
 import ast
 import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).parent.parent
-PACKAGE = ROOT / "batkube"
-KUBE = PACKAGE / "kube"
-
-MAY_IMPORT = {
-    "kube": set(),
-    "batsim": {"__init__"},  # the version, for Batsim to know who it talks with
-    "simulator": {"batsim", "event_queue"},
-    "clock": set(),
-    "schedulers": {"kube"},
-    "results": set(),
-    "comparison": {"results", "option"},
-    "checks": {"comparison", "results", "kube"},
-    "report": {"results"},
-    "startup": {"kube"},
-    "ci": {"option"},
-    "testing": {"kube", "results", "comparison", "checks", "commands"},
-    "bridge": {
-        "kube",
-        "batsim",
-        "simulator",
-        "clock",
-        "results",
-        "startup",
-        "schedulers",
-        "option",
-        "event_queue",
-        "__init__",
-    },
-    "live": {"kube", "bridge", "clock", "results", "report", "__init__"},
-    "session": {
-        "live",
-        "report",
-        *("kube", "batsim", "simulator", "clock", "results", "startup", "schedulers", "bridge"),
-        *("settings", "settings_rules", "option", "__init__"),
-    },
-}
 
 
-def imports_of(path: Path) -> set[str]:
-    """The parts of batkube that a module imports: ``kube``, ``settings`` ..."""
-    found = set()
+@dataclass(frozen=True)
+class Package:
+    """A package with a table in the document: a row for each of its rooms, which are its folders and modules."""
+
+    folder: Path
+    heading: str
+    """The heading above the table."""
+
+    def __str__(self) -> str:
+        return self.folder.name
+
+    @cached_property
+    def rooms(self) -> set[str]:
+        """The folders and modules that there are, by name."""
+        folders = {path.parent.name for path in self.folder.glob("*/__init__.py")}
+        return folders | {path.stem for path in self.folder.glob("*.py") if path.stem != "__init__"}
+
+    @cached_property
+    def table(self) -> list[tuple[set[str], set[str]]]:
+        """The rows from the ground up: rooms, and those that they may import besides one another."""
+        text = "\n" + (ROOT / "docs" / "architecture.md").read_text()
+        section = text.partition(f"\n{self.heading}\n")[2].partition("\n## ")[0]
+        rows: list[tuple[set[str], set[str]]] = []
+        above: set[str] = set()
+        for first, words in re.findall(r"^\| (`[^|]*`) \|[^|]*\| ([^|]*) \|$", section, re.MULTILINE):
+            given, _, left_out = words.partition(" but ")
+            may = self._names(given) | (above if given.startswith("all above") else set())
+            rows.append((self._names(first), may - self._names(left_out)))
+            above = above | self._names(first)
+        return rows
+
+    def _names(self, cell: str) -> set[str]:
+        """The rooms that a cell names: ```http```, ```batkube/kube/```, ```option.py```."""
+        return {Path(name).stem for name in re.findall(r"`([^`]*)`", cell)}
+
+    def modules(self, room: str) -> list[Path]:
+        """The modules of a room."""
+        module = self.folder / f"{room}.py"
+        return [module] if module.exists() else sorted((self.folder / room).rglob("*.py"))
+
+    def imported(self, path: Path) -> set[str]:
+        """The rooms that a module imports."""
+        prefix = ".".join(self.folder.relative_to(ROOT).parts) + "."
+        inside = {name.removeprefix(prefix).partition(".")[0] for name in names_of(path) if name.startswith(prefix)}
+        return inside & self.rooms
+
+
+BATKUBE = Package(ROOT / "batkube", "# Architecture")
+KUBE = Package(ROOT / "batkube" / "kube", "## The API server")
+SIMULATOR = Package(ROOT / "batkube" / "simulator", "## The built-in simulator")
+PACKAGES = (BATKUBE, KUBE, SIMULATOR)
+
+
+def names_of(path: Path) -> Iterator[str]:
+    """Yield what a module imports, with all the dots: modules, and what may be modules."""
+    package = path.relative_to(ROOT).parts[:-1]
     for node in ast.walk(ast.parse(path.read_text())):
-        names = []
         if isinstance(node, ast.Import):
-            names = [alias.name for alias in node.names]
-        elif isinstance(node, ast.ImportFrom) and node.level == 0:
-            names = [node.module or ""]
+            yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
-            depth = len(path.relative_to(PACKAGE).parts) - node.level
-            if depth < 1:
-                names = [f"batkube.{node.module or ''}"]
-        for name in names:
-            first, _, rest = name.partition(".")
-            if first == "batkube":
-                found.add(rest.partition(".")[0] or "__init__")
-    return found
+            base = package[: len(package) - node.level + 1] if node.level else ()
+            module = [*base, *filter(None, [node.module])]
+            yield from (".".join([*module, alias.name]) for alias in node.names)
 
 
-@pytest.mark.parametrize("folder", sorted(MAY_IMPORT))
-def test_folder_imports_only_what_it_may(folder: str) -> None:
-    modules = sorted((PACKAGE / folder).rglob("*.py"))
-    assert modules, f"nothing in batkube/{folder}"
-    for path in modules:
-        others = imports_of(path) - MAY_IMPORT[folder] - {folder}
-        assert not others, f"{path.relative_to(PACKAGE.parent)} imports {', '.join(sorted(others))}"
+@pytest.mark.parametrize("package", PACKAGES, ids=str)
+def test_the_rooms_are_those_of_the_document(package: Package) -> None:
+    assert set().union(*(rooms for rooms, _ in package.table)) == package.rooms
 
 
-def kube_rooms() -> dict[str, set[str]]:
-    """The rooms of ``batkube/kube`` and what each may import, from the table in the document."""
-    text = (ROOT / "docs" / "architecture.md").read_text()
-    rooms: dict[str, set[str]] = {}
-    for room, words in re.findall(r"^\| `(\w+)` \|[^|]*\| ([^|]*) \|$", text, re.MULTILINE):
-        named = set(re.findall(r"`(\w+)`", words))
-        rooms[room] = {*rooms} - named if words.startswith("all above") else named
-    return rooms
+@pytest.mark.parametrize("package", PACKAGES, ids=str)
+def test_no_room_of_the_document_may_import_one_below_it(package: Package) -> None:
+    above: set[str] = set()
+    for rooms, may in package.table:
+        assert may <= above, f"{', '.join(sorted(rooms))}: {', '.join(sorted(may - above))} is no room above"
+        above |= rooms
 
 
-def rooms_of(path: Path) -> set[str]:
-    """The rooms of ``batkube/kube`` that one of its modules imports, but for its own."""
-    package = ["batkube", *path.relative_to(PACKAGE).parts[:-1]]
-    found = set()
-    for node in ast.walk(ast.parse(path.read_text())):
-        if isinstance(node, ast.ImportFrom) and node.level:
-            base = [*package[: len(package) - node.level + 1], *(node.module or "").split(".")]
-            names = [".".join([*filter(None, base), alias.name]) for alias in node.names]
-            found |= {name.split(".")[2] for name in names if name.startswith("batkube.kube.")}
-    return found - {path.relative_to(KUBE).parts[0]}
-
-
-def test_the_rooms_of_kube_are_those_of_the_document() -> None:
-    folders = {path.parent.name for path in KUBE.glob("*/__init__.py")}
-    assert folders == kube_rooms().keys()
-    assert {path.name for path in KUBE.glob("*.py")} == {"__init__.py", "server.py"}
-
-
-@pytest.mark.parametrize("room", sorted(kube_rooms()))
-def test_a_room_of_kube_imports_only_what_it_may(room: str) -> None:
-    may = kube_rooms()[room]
-    for path in sorted((KUBE / room).rglob("*.py")):
-        others = rooms_of(path) - may
+@pytest.mark.parametrize(
+    ("package", "room"),
+    [pytest.param(package, room, id=f"{package}-{room}") for package in PACKAGES for room in sorted(package.rooms)],
+)
+def test_a_room_imports_only_what_it_may(package: Package, room: str) -> None:
+    may = next(rooms | may for rooms, may in package.table if room in rooms)
+    for path in package.modules(room):
+        others = package.imported(path) - may
         assert not others, f"{path.relative_to(ROOT)} imports {', '.join(sorted(others))}"

@@ -23,9 +23,9 @@ from batkube.batsim.workload import Workload
 from batkube.bridge.decisions import UNKNOWN_CONTROL_LATENCY
 from batkube.bridge.errors import InputError
 from batkube.settings import RunSettings
-from batkube.simulator.afterwards import EmbeddedAfterwards
 from batkube.simulator.embedded import EmbeddedSimulator
-from batkube.simulator.translation import ONLY_BATSIM, WITHOUT_MEANING, external_events, simulator_options
+from batkube.simulator.options.translation import ONLY_BATSIM, WITHOUT_MEANING, external_events, simulator_options
+from batkube.simulator.outputs.afterwards import EmbeddedAfterwards
 
 log = logging.getLogger(__name__)
 

@@ -8,10 +8,11 @@ from batkube.batsim.outputs import JobRecord
 from batkube.batsim.platform import Platform, PlatformError
 from batkube.batsim.simulator import SimulatorError
 from batkube.batsim.workload import Workload
-from batkube.simulator.books import Books
-from batkube.simulator.engine import Engine
-from batkube.simulator.errors import Deadlock, InvalidDecision, SimulationAborted
-from batkube.simulator.simulator_options import SimulatorOptions
+from batkube.simulator.books.books import Books
+from batkube.simulator.conversation.conversation import converse
+from batkube.simulator.conversation.errors import Deadlock, InvalidDecision, SimulationAborted
+from batkube.simulator.options.simulator_options import SimulatorOptions
+from batkube.simulator.server.engine import Engine
 
 SHOWN = 5
 """The most waiting jobs that an error names."""
@@ -47,6 +48,7 @@ class EmbeddedSimulator:
         # To Batsim a workflow is a workload without jobs, which come at run time.
         by_name |= {flow.name: Workload(flow.name, {}, {}, path=flow.path) for flow in options.workflows}
         self._engine = Engine(platform, by_name, options)
+        self._conversation = converse(self._engine, by_name)
         self._asked = False
         self._over = False
 
@@ -77,7 +79,7 @@ class EmbeddedSimulator:
         if self._over:
             raise SimulatorError("the simulation is over")
         try:
-            message = self._engine.conversation.next_message()
+            message = self._conversation.next_message()
         except (ValueError, PlatformError) as error:
             raise SimulationAborted(f"Batsim would abort: {error}") from None
         if message is None:
@@ -98,7 +100,7 @@ class EmbeddedSimulator:
                 )
             return
         try:
-            self._engine.conversation.answer(reply)
+            self._conversation.answer(reply)
         except (ValueError, PlatformError) as error:
             raise SimulationAborted(f"Batsim would abort: {error}") from None
 

@@ -8,7 +8,7 @@ import pytest
 
 from batkube.batsim.batprotocol.command_line import arguments
 from batkube.batsim.batprotocol.options import Options
-from batkube.simulator.standalone_batsim5 import parse_arguments
+from batkube.simulator.standalone.batsim5 import parse_arguments
 
 ROOT = Path(__file__).parents[2]
 EVERYTHING = {

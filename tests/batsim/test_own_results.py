@@ -172,7 +172,7 @@ async def test_a_bad_end_after_the_simulation_is_a_warning(
 ) -> None:
     monkeypatch.setattr(process, "FAREWELL", 0.2 if "sleep" in last_act else 30.0)
     script = tmp_path / "batsim.py"
-    script.write_text(f"import sys, time\nfrom batkube.simulator.standalone_batsim4 import main\nmain()\n{last_act}\n")
+    script.write_text(f"import sys, time\nfrom batkube.simulator.standalone.batsim4 import main\nmain()\n{last_act}\n")
     platform, workload = inputs(tmp_path)
     given = BatsimInputs(platform, [workload], tmp_path / "batsim")
     batsim = await BatsimProcess.start(given, command=[COMMAND[0], str(script)])

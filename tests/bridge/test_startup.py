@@ -14,7 +14,7 @@ from batkube.bridge.errors import InputError
 from batkube.bridge.startup import Startup
 from batkube.results.pods import PodRecord
 from batkube.simulator.embedded import EmbeddedSimulator
-from batkube.simulator.simulator_options import SimulatorOptions
+from batkube.simulator.options.simulator_options import SimulatorOptions
 from batkube.startup.model import StartupModel
 from tests.bridge.world import World, delays, first_fit
 

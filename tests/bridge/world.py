@@ -23,7 +23,7 @@ from batkube.clock.pace import Pace
 from batkube.kube.server import ApiServer
 from batkube.results.events import EventLog
 from batkube.simulator.embedded import EmbeddedSimulator
-from batkube.simulator.simulator_options import SimulatorOptions
+from batkube.simulator.options.simulator_options import SimulatorOptions
 
 JSON = dict[str, Any]
 IMPATIENT = StepSettings(patience=0.01)

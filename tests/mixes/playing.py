@@ -27,7 +27,7 @@ from batkube.kube.server import ApiServer
 from batkube.results.events import EventLog
 from batkube.schedulers.policies.loading import load
 from batkube.simulator.embedded import EmbeddedSimulator
-from batkube.simulator.simulator_options import SimulatorOptions
+from batkube.simulator.options.simulator_options import SimulatorOptions
 from batkube.startup.model import read_startup
 from tests.mixes.dialogue import Listening
 from tests.mixes.mix import Files, Mix

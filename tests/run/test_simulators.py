@@ -16,7 +16,7 @@ import pytest
 from batkube.batsim.platform import read_platform
 from batkube.batsim.workload import read_workload
 from batkube.simulator.embedded import EmbeddedSimulator
-from batkube.simulator.standalone_batsim4 import talk
+from batkube.simulator.standalone.batsim4 import talk
 from tests.batsim.real import REAL, needs_batsim
 from tests.run.conftest import Batkube, environment
 from tests.run.test_ends import children_of, started

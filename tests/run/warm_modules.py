@@ -8,4 +8,4 @@ import uvloop
 import batkube.commands.cli
 import batkube.commands.run
 import batkube.kube.server
-import batkube.simulator.exact
+import batkube.simulator.controls.exact

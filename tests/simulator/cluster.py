@@ -8,7 +8,7 @@ from batkube.batsim.platform import Platform
 from batkube.batsim.topology import Host, Zone
 from batkube.batsim.workload import Workload, parse_workload
 from batkube.simulator.embedded import EmbeddedSimulator
-from batkube.simulator.simulator_options import SimulatorOptions
+from batkube.simulator.options.simulator_options import SimulatorOptions
 
 
 def platform(hosts: int = 4, *, cores: int = 1, speed: float = 1e9) -> Platform:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from batkube.simulator.files import write_files
+from batkube.simulator.outputs.files import write_files
 from tests.simulator.scripted import Recording, play
 
 NEAR = 2e-6

@@ -20,7 +20,7 @@ from batkube.batsim.control_latency import control_latency as message_latency
 from batkube.batsim.platform import read_platform
 from batkube.batsim.routing import Router
 from batkube.simulator.embedded import EmbeddedSimulator
-from batkube.simulator.standalone_batsim4 import Inputs, parse_arguments, read_inputs
+from batkube.simulator.standalone.batsim4 import Inputs, parse_arguments, read_inputs
 from tests.batsim.transcripts import Scenario
 
 SAME = 1e-6

@@ -23,9 +23,9 @@ from typing import Any
 import zmq
 
 from batkube.batsim.codec import decode, encode_as_batsim
-from batkube.simulator import standalone_batsim4
+from batkube.simulator.conversation.errors import Deadlock
 from batkube.simulator.embedded import EmbeddedSimulator
-from batkube.simulator.errors import Deadlock
+from batkube.simulator.standalone import batsim4
 
 RECORDINGS = Path(__file__).parent / "recordings"
 PATIENCE = 5_000
@@ -119,8 +119,8 @@ def is_over(message: JSON) -> bool:
 
 def play(case: Case, folder: Path, *, exact: bool = False) -> tuple[EmbeddedSimulator, list[JSON]]:
     """Have the embedded simulator play a case, to its end or a deadlock; what it said. Raises its errors."""
-    given = standalone_batsim4.parse_arguments([*case.arguments(folder), *(["--exact"] if exact else [])])
-    inputs = standalone_batsim4.read_inputs(given)
+    given = batsim4.parse_arguments([*case.arguments(folder), *(["--exact"] if exact else [])])
+    inputs = batsim4.read_inputs(given)
     simulator = EmbeddedSimulator(inputs.platform, inputs.workloads, inputs.options)
     process = _Process(case)
     messages: list[JSON] = []

@@ -18,8 +18,8 @@ from hypothesis import strategies as st
 from batkube.batsim import messages as m
 from batkube.batsim.allocation import format_intervals, parse_intervals
 from batkube.batsim.errors import ProtocolError
+from batkube.simulator.conversation.errors import Deadlock, InvalidDecision, SimulationAborted
 from batkube.simulator.embedded import EmbeddedSimulator
-from batkube.simulator.errors import Deadlock, InvalidDecision, SimulationAborted
 from tests.mixes.mix import Mix, mix
 from tests.mixes.playing import embedded
 

@@ -15,9 +15,9 @@ import pytest
 import zmq
 
 from batkube.batsim.codec import decode, encode_as_batsim
+from batkube.simulator.conversation.errors import Deadlock, InvalidDecision, SimulationAborted
 from batkube.simulator.embedded import EmbeddedSimulator
-from batkube.simulator.errors import Deadlock, InvalidDecision, SimulationAborted
-from batkube.simulator.standalone_batsim4 import parse_arguments, read_inputs
+from batkube.simulator.standalone.batsim4 import parse_arguments, read_inputs
 from tests.simulator.chance import Chance, Experiment, make
 from tests.simulator.verbatim import difference
 

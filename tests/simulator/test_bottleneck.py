@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from batkube.simulator.bottleneck import Shared, Uses, fair_rates
+from batkube.simulator.sharing.bottleneck import Shared, Uses, fair_rates
 
 Task = tuple[Uses, float]
 

@@ -7,7 +7,7 @@ import pytest
 
 from batkube.batsim import messages as m
 from batkube.batsim.errors import SimulatorError
-from batkube.simulator.errors import InvalidDecision
+from batkube.simulator.conversation.errors import InvalidDecision
 from tests.batsim.transcripts import Scenario, by_name, scenarios
 from tests.simulator.cluster import Game, job, workload
 from tests.simulator.replay import replay

@@ -7,8 +7,8 @@ from batkube.batsim.errors import ProtocolError, SimulatorError
 from batkube.batsim.external_events import ExternalEvent, ExternalEventError
 from batkube.batsim.platform import PlatformError
 from batkube.batsim.workload import WorkloadError
+from batkube.simulator.conversation.errors import Deadlock, InvalidDecision
 from batkube.simulator.embedded import EmbeddedSimulator
-from batkube.simulator.errors import Deadlock, InvalidDecision
 from tests.simulator.cluster import Game, job, named, platform, workload
 
 NO_MORE_JOBS = "no_more_static_job_to_submit"

@@ -11,8 +11,8 @@ import pytest
 
 from batkube.batsim.errors import SimulatorError
 from batkube.batsim.external_events import ExternalEventError
-from batkube.simulator.errors import Deadlock
-from batkube.simulator.files import write_files
+from batkube.simulator.conversation.errors import Deadlock
+from batkube.simulator.outputs.files import write_files
 from tests.batsim.transcripts import Scenario, by_name, scenarios
 from tests.simulator.verbatim import PRINTED, Exchange, difference, play
 
@@ -70,7 +70,7 @@ def test_it_says_what_batsim_said_and_writes_what_batsim_wrote(scenario: Scenari
 def test_dates_are_the_same_when_steps_are_forgotten_as_soon_as_can_be(
     scenario: Scenario, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("batkube.simulator.event_queue.KEPT_STEPS", 0)
+    monkeypatch.setattr("batkube.simulator.time.event_queue.KEPT_STEPS", 0)
     messages(scenario, play(scenario))
 
 

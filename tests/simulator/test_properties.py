@@ -13,7 +13,7 @@ from batkube.batsim.allocation import format_intervals, parse_intervals
 from batkube.batsim.codec import encode_as_batsim
 from batkube.batsim.workload import Workload
 from batkube.simulator.embedded import EmbeddedSimulator
-from batkube.simulator.simulator_options import SimulatorOptions
+from batkube.simulator.options.simulator_options import SimulatorOptions
 from tests.simulator.cluster import job, platform, workload
 
 HOSTS = 4

@@ -9,7 +9,7 @@ import pytest
 import zmq
 
 from batkube.batsim.errors import ProtocolError, SimulatorError
-from batkube.simulator.request_socket import RequestSocket
+from batkube.simulator.standalone.request_socket import RequestSocket
 
 SIZES = (0, 1, 230, 255, 256, 65_535, 65_536, 3_000_000)
 GREETING = b"\xff" + bytes(7) + b"\x01\x7f\x03\x01NULL" + bytes(16) + bytes(32)

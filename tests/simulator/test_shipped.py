@@ -18,7 +18,7 @@ from batkube.batsim.outputs import JobRecord
 from batkube.batsim.platform import read_platform
 from batkube.batsim.workload import WorkloadError, read_workload
 from batkube.simulator.embedded import EmbeddedSimulator
-from batkube.simulator.standalone_batsim4 import parse_arguments, read_inputs
+from batkube.simulator.standalone.batsim4 import parse_arguments, read_inputs
 from tests.batsim.recording.shipped import EXPERIMENTS, PROBE, Experiment, checksums, process, recorded
 
 SOURCE = Path(os.environ.get("BATKUBE_BATSIM_SOURCE") or Path(__file__).parents[3] / "batsim")

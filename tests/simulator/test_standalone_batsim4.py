@@ -8,7 +8,7 @@ import pytest
 
 from batkube.batsim.endpoint import Endpoint
 from batkube.batsim.messages import Message, SimulationBegins
-from batkube.simulator.standalone_batsim4 import main, parse_arguments, read_inputs
+from batkube.simulator.standalone.batsim4 import main, parse_arguments, read_inputs
 from tests.batsim.stand_in import COMMAND, FirstComeFirstServed, inputs
 
 

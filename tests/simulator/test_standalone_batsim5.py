@@ -15,7 +15,7 @@ from batkube.batsim.batprotocol.codec import read_frame
 from batkube.batsim.endpoint import Direction, Endpoint
 from batkube.batsim.errors import ProtocolError
 from batkube.batsim.farewell import Conversation, Dismissal
-from batkube.simulator.standalone_batsim5 import main
+from batkube.simulator.standalone.batsim5 import main
 from tests.batsim.stand_in import PLATFORM, FirstComeFirstServed
 
 COMMAND = (sys.executable, "-m", "batkube.simulator", "--protocol", "5")

@@ -6,7 +6,7 @@ import pytest
 
 from batkube.batsim import messages as m
 from batkube.batsim.platform import Platform, PlatformError
-from batkube.simulator.errors import InvalidDecision
+from batkube.simulator.conversation.errors import InvalidDecision
 from tests.simulator.cluster import Game, job, platform, workload
 
 SLEEP = 2

@@ -11,8 +11,8 @@ import pytest
 from batkube.batsim import messages as m
 from batkube.batsim.codec import decode, encode_as_batsim
 from batkube.batsim.outputs import JobRecord
+from batkube.simulator.conversation.errors import Deadlock
 from batkube.simulator.embedded import EmbeddedSimulator
-from batkube.simulator.errors import Deadlock
 from tests.batsim.transcripts import Scenario, by_name, scenarios
 from tests.simulator.replay import inputs, replay, table
 

@@ -1,0 +1,1 @@
+"""The files that Batsim writes, for an embedded simulation."""

@@ -1,0 +1,1 @@
+"""Hosts and links as parallel tasks share them, by SimGrid's models."""

@@ -1,0 +1,1 @@
+"""Dates inside the simulator, the present, and what is to happen, by date."""
