@@ -142,7 +142,7 @@ def router(server: ApiServer, current: Current) -> APIRouter:
             nodes=len(found.cluster.hosts),
             compute_sharing=not found.cluster.exclusive,
             jobs=JobCounts(**{kind.value: count for kind, count in counts.items()}),
-            unserved_schedulers=list(found.unserved),
+            unserved_schedulers=list(found.submissions.unserved),
             warnings=found.warnings,
         )
 

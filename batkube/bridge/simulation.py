@@ -8,7 +8,7 @@ from typing import Any
 from batkube.batsim import messages
 from batkube.batsim.allocation import parse_intervals
 from batkube.batsim.external_events import ExternalEvent
-from batkube.batsim.jobs import JobState, submitted_job
+from batkube.batsim.jobs import JobState
 from batkube.batsim.platform import Platform
 from batkube.bridge.availability import AVAILABLE, UNAVAILABLE, Availability
 from batkube.bridge.cluster import Cluster
@@ -21,17 +21,13 @@ from batkube.bridge.finished import Finished
 from batkube.bridge.gangs import Gangs
 from batkube.bridge.job_control import JobControl
 from batkube.bridge.job_files import JobFiles
-from batkube.bridge.jobs import (
-    NO_REQUIREMENTS,
-    PUBLISHED_DEFAULT_SCHEDULER,
-    Job,
-    PodRequirements,
-)
+from batkube.bridge.jobs import Job
 from batkube.bridge.outages import Outages
 from batkube.bridge.pod_watch import Deletion, PodWatch
 from batkube.bridge.power import Power
 from batkube.bridge.startup import PodStages, Startup
 from batkube.bridge.storages import Storages
+from batkube.bridge.submissions import Submissions
 from batkube.bridge.time import SimulatedTime
 from batkube.bridge.user_deeds import UserDeeds
 from batkube.bridge.waits import WaitRecorder
@@ -46,10 +42,10 @@ log = logging.getLogger(__name__)
 class Simulation:
     """One simulation, in steps: ``apply`` a message, ``settle`` until nothing changes any more, ``reply``.
 
-    ``served``: the names that running schedulers go by; None if they cannot be known. ``control_latency``: see
-    Decisions. ``outages``: the external events to come, if their file is known. ``energy``: Batsim simulates it, so
-    that hosts can be switched; ``power_off_after``: see Power. ``keep_finished``: see Finished. ``seed``: see Draw.
-    ``backs_off``: False for a scheduler inside batkube: it decides whenever something changes, and sends no requests.
+    ``scheduler_name``, ``served``: see Submissions. ``control_latency``: see Decisions. ``outages``: the external
+    events to come, if their file is known. ``energy``: Batsim simulates it, so that hosts can be switched;
+    ``power_off_after``: see Power. ``keep_finished``: see Finished. ``seed``: see Draw. ``backs_off``: False for a
+    scheduler inside batkube: it decides whenever something changes, and sends no requests.
     """
 
     def __init__(
@@ -76,14 +72,20 @@ class Simulation:
         self.reactions = Reactions(decision_time, time)
         self.began = False
         self.over = False
-        self.unserved: dict[str, list[str]] = {}
-        """The scheduler names that no running scheduler has, with the jobs that ask for them."""
         self.warnings: list[str] = []
         self.cluster = Cluster(server, time, platform)
         self.decisions = Decisions(time, control_latency)
         self.attempts = AttemptLog(events.path.with_name("attempts.csv"))
         self.waits = WaitRecorder(server, time, self.cluster, backs_off=backs_off)
         self.control = JobControl(server, time, events, self.cluster, self.decisions, self.attempts, self.waits)
+        self.submissions = Submissions(
+            self.control,
+            self.cluster,
+            files or JobFiles(),
+            default_scheduler=scheduler_name,
+            served=served,
+            warn=self.warn,
+        )
         self.finished = Finished(self.control, self.cluster, keep_finished, events.path.parent)
         self.gangs = Gangs(self.control, time, events)
         self.outages = Outages(outages, self.decisions)
@@ -99,9 +101,6 @@ class Simulation:
         )
         self._server = server
         self._events = events
-        self._scheduler_name = scheduler_name
-        self._served = served
-        self._files = files or JobFiles()
         self._watch = PodWatch(server, self.control, self.cluster)
         self._claims = DeviceClaims(server, self.warn)
         self.deeds = UserDeeds(server, time, events, alone=not backs_off)
@@ -212,7 +211,7 @@ class Simulation:
             case messages.SimulationBegins():
                 self._begin(event.data)
             case messages.JobSubmitted():
-                self._submit(event.data)
+                self.submissions.submit(event.data)
             case messages.JobCompleted():
                 data = event.data
                 job = self.control.complete(data.job_id, data.job_state, data.return_code, finished=event.timestamp)
@@ -236,7 +235,7 @@ class Simulation:
         if self.began:
             raise InvariantBroken("SIMULATION_BEGINS came twice")
         self.began = True
-        self._files.begin(data.workloads, data.profiles)
+        self.submissions.begin(data)
         self._static_jobs_to_come = bool(data.workloads)
         if data.config.dynamic_jobs_enabled:
             self.decisions.finish_registration()
@@ -262,37 +261,6 @@ class Simulation:
         self.cluster.check_binding(pod, node)
         if self.control.job_of(pod["metadata"]["name"]) is not None:
             self.reactions.decided()
-
-    def _submit(self, data: messages.JobSubmittedData) -> None:
-        submitted = submitted_job(data.job_id, data.job)
-        in_file, profile = self._files.job(data.job_id, data.job, data.profile)
-        requirements, storage_mapping, problem = NO_REQUIREMENTS, None, None
-        try:
-            requirements = PodRequirements.read(f"job {data.job_id}", in_file, profile)
-            needs = self._files.storage_needs(data.job_id, submitted.profile)
-            storage_mapping = self.cluster.storages.mapping(needs, requirements.storage)
-        except ValueError as error:
-            problem = str(error)
-        scheduler = self._scheduler_of(requirements)
-        job = Job(
-            id=data.job_id,
-            description=submitted,
-            number=self.control.submitted,
-            requirements=requirements,
-            scheduler=scheduler,
-            served=self._served is None or scheduler in self._served,
-            storage_mapping=storage_mapping,
-        )
-        self.control.submit(job, problem=problem)
-        if not job.served and job.life.state is JobState.SUBMITTED:
-            if job.scheduler not in self.unserved:
-                self.warn(f"no scheduler named {job.scheduler} is running: pods that ask for it will wait")
-            self.unserved.setdefault(job.scheduler, []).append(job.id)
-
-    def _scheduler_of(self, requirements: PodRequirements) -> str:
-        if requirements.scheduler in (None, PUBLISHED_DEFAULT_SCHEDULER):
-            return self._scheduler_name
-        return str(requirements.scheduler)
 
     def _notified(self, data: messages.NotifyData) -> None:
         match data.type:
@@ -384,20 +352,6 @@ class Simulation:
     def accounts(self) -> Accounts:
         """Return an account of all nodes up to now; jobs and pods are still to be taken in."""
         return Accounts(self.cluster.nodes(), self.cluster.node_changes, self.time.now)
-
-    def is_refused(self, job: Job) -> bool:
-        """Tell whether its scheduler has said of one of the pods that it cannot place it."""
-        return any(self.control.pods[name].waited_for for name in job.pods)
-
-    def explain(self, job: Job) -> str:
-        """Say why the job still waits: which scheduler should have placed it, and the last that was said of it."""
-        if job.scheduler in self.unserved:
-            return f"job {job.id}: no scheduler named {job.scheduler} is running"
-        records: list[Any] = [self.control.pods[name] for name in job.pods if name not in job.nodes]
-        said = next((record.waited_for for record in records if record.waited_for), "")
-        pods = records[0].pod if len(records) == 1 else f"{len(records)} of {len(job.pods)} pods"
-        what = f'last said: "{said}"' if said else "said nothing of it"
-        return f"job {job.id}: {pods} unbound; {job.scheduler} {what}"
 
 
 def _is_end(event: messages.Event) -> bool:

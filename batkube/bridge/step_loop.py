@@ -5,18 +5,14 @@ from collections.abc import Callable
 
 from batkube.batsim.messages import Message, SimulationEnds
 from batkube.batsim.simulator import Simulator
+from batkube.bridge.deadlock import give_up
 from batkube.bridge.decision_time import ZERO
 from batkube.bridge.decisions import SOONEST
-from batkube.bridge.errors import Stuck
-from batkube.bridge.jobs import Job
 from batkube.bridge.quiescence import POLL, Quiescence
 from batkube.bridge.simulation import Simulation
-from batkube.bridge.step_settings import OnDeadlock, StepSettings
+from batkube.bridge.step_settings import StepSettings
 from batkube.bridge.timers import LAST_APPOINTMENTS, LAST_STOPS, TimerPolicy
 from batkube.clock.pace import Pace
-
-EXPLAINED_JOBS = 5
-"""The number of waiting jobs that are explained one by one when a run is stuck."""
 
 LOOK_EVERY = 0.05
 """Real seconds between two looks at actions of users, at a pace with a scheduler on the simulated clock."""
@@ -133,11 +129,15 @@ class StepLoop:
             idle = pace.unpaused() - self._active
             if idle > self._settings.patience or not served:
                 if not (simulation.gangs.give_way() or simulation.gangs.resume(at_last=True)):
-                    self._stuck()
+                    self._give_up()
                 self._active = pace.unpaused()
         if simulation.unfinished:
             wait = factor * (TAKE_EVERY if served else TAKE_SELDOM)
             simulation.decisions.call_later(simulation.time.now + max(wait, SOONEST))
+
+    def _give_up(self) -> None:
+        simulation = self._simulation
+        give_up(simulation.control, simulation.submissions.unserved, self._settings.on_deadlock)
 
     async def _decide(self) -> None:
         """Let the scheduler react until it rests and nothing is left to do at this date."""
@@ -151,7 +151,7 @@ class StepLoop:
                     self._last_stops += 1
                     continue
                 if not await self._quiescence.came_back():
-                    self._stuck()
+                    self._give_up()
             await self._react()
             self._stop_at_timers()
 
@@ -219,22 +219,6 @@ class StepLoop:
                 continue  # unless it was paused meanwhile, which does not count
             return True
         return False
-
-    def _stuck(self) -> None:
-        jobs = self._simulation.control.waiting()
-        if self._settings.on_deadlock is OnDeadlock.FAIL:
-            raise Stuck(self._explain(jobs))
-        # The jobs that the scheduler has spoken of stand in the way of the others (first in, first out). If it has
-        # spoken of none, none of them will ever be placed.
-        blamed = [job for job in jobs if self._simulation.is_refused(job)]
-        for job in blamed or jobs:
-            self._simulation.control.reject(job, f"nothing can happen any more; {self._simulation.explain(job)}")
-
-    def _explain(self, jobs: list[Job]) -> str:
-        lines = [self._simulation.explain(job) for job in jobs[:EXPLAINED_JOBS]]
-        if len(jobs) > EXPLAINED_JOBS:
-            lines.append(f"and {len(jobs) - EXPLAINED_JOBS} more")
-        return f"nothing can happen any more, and {len(jobs)} jobs wait:\n  " + "\n  ".join(lines)
 
 
 def _told_at(message: Message, date: float) -> Message:

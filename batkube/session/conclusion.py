@@ -17,7 +17,7 @@ def conclude(
 ) -> None:
     """Note what is known without the records of jobs. ``began``: by ``time.monotonic``."""
     run.simulated_seconds = simulation.time.now
-    run.unserved = simulation.unserved
+    run.unserved = simulation.submissions.unserved
     run.warnings = simulation.warnings
     run.quiescence = quiescence.counts
     run.not_repeatable += _not_repeatable(run, server, simulation)
