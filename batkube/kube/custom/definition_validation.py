@@ -10,11 +10,13 @@ from ..apimachinery.metadata import Errors, immutable, problems, validate_change
 from ..apimachinery.names import Problems, dns_1035_label, dns_subdomain
 from ..apimachinery.status import FieldError
 from ..kinds.admissionregistration.webhooks import validate_client, validate_review_versions
+from ..kinds.published import validate_field
 from .schema_validation import has_defaults, unknown_formats, validate_schema
 from .structural import field_at
 
 JSON = dict[str, Any]
 
+_TYPES = "apiextensions/v1"
 _APPROVED = "api-approved.kubernetes.io"
 _SCOPES = ("Cluster", "Namespaced")
 _COLUMN_TYPES = ("boolean", "date", "integer", "number", "string")
@@ -55,16 +57,10 @@ def formats_of(spec: JSON) -> list[str]:
 def _validate(obj: JSON) -> Errors:
     spec, names = obj["spec"], obj["spec"]["names"]
     group, scope, versions = spec.get("group") or "", spec.get("scope") or "", spec.get("versions") or []
-    errors: Errors = []
-    if not group:
-        errors.append(FieldError.required("spec.group"))
-    elif wrong := dns_subdomain(group):
-        errors.append(FieldError.invalid("spec.group", group, ",".join(wrong)))
-    elif "." not in group:
-        errors.append(FieldError.invalid("spec.group", group, "should be a domain with at least one dot"))
-    if not scope:
-        errors.append(FieldError.required("spec.scope"))
-    elif scope not in _SCOPES:
+    of = f"{_TYPES}.CustomResourceDefinitionSpec"
+    errors = validate_field(of, spec, "group", "spec") or _validate_group(group)
+    errors += validate_field(of, spec, "scope", "spec")
+    if scope and scope not in _SCOPES:
         errors.append(FieldError.not_supported("spec.scope", scope, _SCOPES))
     errors += _validate_names(names) + _validate_versions(versions, _as_shown(spec.get("versions")))
     for schema, path in _schemas(spec):
@@ -135,6 +131,14 @@ def _validate_approval(new: JSON, old: JSON | None) -> Errors:
         return []
     why = f'protected groups must have approval annotation "{_APPROVED}" with either a URL or a reason starting with '
     return [FieldError.invalid(path, value, f'{why}"unapproved", see {see}')]
+
+
+def _validate_group(group: str) -> Errors:
+    if wrong := dns_subdomain(group):
+        return [FieldError.invalid("spec.group", group, ",".join(wrong))]
+    if "." not in group:
+        return [FieldError.invalid("spec.group", group, "should be a domain with at least one dot")]
+    return []
 
 
 def _validate_names(names: JSON) -> Errors:
@@ -259,12 +263,10 @@ def _validate_scale(scale: JSON, path: str) -> Errors:
 
 
 def _validate_column(column: JSON, path: str) -> Errors:
-    name, its, form, place = (column.get(key) or "" for key in ("name", "type", "format", "jsonPath"))
-    errors: Errors = [] if name else [FieldError.required(f"{path}.name")]
-    why = f"must be one of {','.join(_COLUMN_TYPES)}"
-    if not its:
-        errors.append(FieldError.required(f"{path}.type", why))
-    elif its not in _COLUMN_TYPES:
+    its, form, place = (column.get(key) or "" for key in ("type", "format", "jsonPath"))
+    of, why = f"{_TYPES}.CustomResourceColumnDefinition", f"must be one of {','.join(_COLUMN_TYPES)}"
+    errors = validate_field(of, column, "name", path) + validate_field(of, column, "type", path, missing=why)
+    if its and its not in _COLUMN_TYPES:
         errors.append(FieldError.invalid(f"{path}.type", its, why))
     if form and form not in _COLUMN_FORMATS:
         errors.append(FieldError.invalid(f"{path}.format", form, f"must be one of {','.join(_COLUMN_FORMATS)}"))
@@ -279,7 +281,7 @@ def _validate_selectable(fields: list[JSON], schema: JSON, path: str) -> Errors:
     for index, field in enumerate(fields):
         at, place = f"{path}[{index}].jsonPath", field.get("jsonPath") or ""
         if not place:
-            errors.append(FieldError.required(at))
+            errors += validate_field(f"{_TYPES}.SelectableField", field, "jsonPath", f"{path}[{index}]")
             continue
         its = field_at(schema, place)
         if its is None:
@@ -307,10 +309,8 @@ def _validate_selectable(fields: list[JSON], schema: JSON, path: str) -> Errors:
 def _validate_conversion(conversion: JSON) -> Errors:
     path, strategy, webhook = "spec.conversion", conversion.get("strategy") or "", conversion.get("webhook")
     client, reviews = (webhook or {}).get("clientConfig"), (webhook or {}).get("conversionReviewVersions") or []
-    errors: Errors = []
-    if not strategy:
-        errors.append(FieldError.required(f"{path}.strategy"))
-    elif strategy not in ("None", "Webhook"):
+    errors = validate_field(f"{_TYPES}.CustomResourceConversion", conversion, "strategy", path)
+    if strategy not in ("", "None", "Webhook"):
         errors.append(FieldError.not_supported(f"{path}.strategy", strategy, ("None", "Webhook")))
     if strategy != "Webhook":
         why = "should not be set when strategy is not set to Webhook"

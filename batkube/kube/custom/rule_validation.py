@@ -8,12 +8,12 @@ from typing import Any
 
 from .. import cel
 from ..apimachinery.status import FieldError
+from ..kinds.published import validate_field
 from .schema_values import declared
 
 JSON = dict[str, Any]
 
 _RULES, _EMBEDDED = "x-kubernetes-validations", "x-kubernetes-embedded-resource"
-_REASONS = ("FieldValueDuplicate", "FieldValueForbidden", "FieldValueInvalid", "FieldValueRequired")
 _NEWLINE = re.compile(r"[\n\r]")
 _PATH = re.compile(r"(\.[A-Za-z_][A-Za-z0-9_]*|\['[^']+'\])+")
 PATH_STEP = re.compile(r"\.([A-Za-z_][A-Za-z0-9_]*)|\['([^']+)'\]")
@@ -22,7 +22,7 @@ PATH_STEP = re.compile(r"\.([A-Za-z_][A-Za-z0-9_]*)|\['([^']+)'\]")
 def validate_texts(rule: JSON, schema: JSON, path: str) -> list[FieldError]:
     """Check the texts of a rule of that schema other than its expressions, and that there is an expression."""
     text, message, told = (rule.get(key) or "" for key in ("rule", "message", "messageExpression"))
-    reason, field = rule.get("reason"), rule.get("fieldPath") or ""
+    field = rule.get("fieldPath") or ""
     errors = []
     if not text.strip():
         errors.append(FieldError.required(f"{path}.rule", "rule is not specified"))
@@ -36,8 +36,7 @@ def validate_texts(rule: JSON, schema: JSON, path: str) -> list[FieldError]:
     if told and not told.strip():
         why = "messageExpression must be non-empty if specified"
         errors.append(FieldError.required(f"{path}.messageExpression", why))
-    if reason is not None and reason not in _REASONS:
-        errors.append(FieldError.not_supported(f"{path}.reason", reason, _REASONS))
+    errors += validate_field("apiextensions/v1.ValidationRule", rule, "reason", path)
     if field and not field.strip():
         errors.append(FieldError.invalid(f"{path}.fieldPath", field, "must be non-empty if specified"))
     if _NEWLINE.search(field):

@@ -17,6 +17,7 @@ from .strategy import Context, Strategy
 
 if TYPE_CHECKING:
     from cryptography.x509 import CertificateSigningRequest
+from .published import validate_field
 
 JSON = dict[str, Any]
 Errors = list[FieldError]
@@ -31,34 +32,6 @@ FOR_CLIENTS = "kubernetes.io/kube-apiserver-client"
 _LEGACY = "kubernetes.io/legacy-unknown"
 _SHORTEST = 600
 """The shortest validity of a certificate, in seconds."""
-
-_USAGES = frozenset(
-    (
-        "signing",
-        "digital signature",
-        "content commitment",
-        "key encipherment",
-        "key agreement",
-        "data encipherment",
-        "cert sign",
-        "crl sign",
-        "encipher only",
-        "decipher only",
-        "any",
-        "server auth",
-        "client auth",
-        "code signing",
-        "email protection",
-        "s/mime",
-        "ipsec end system",
-        "ipsec tunnel",
-        "ipsec user",
-        "timestamping",
-        "ocsp signing",
-        "microsoft sgc",
-        "netscape sgc",
-    )
-)
 
 _PEM = re.compile(rb"-----BEGIN ([^\n-]*)-----\s*\n(.*?)-----END \1-----", re.DOTALL)
 
@@ -138,9 +111,7 @@ def _validate_spec(spec: JSON) -> Errors:
     errors = [FieldError.invalid("spec.request", request, why)] if why else []
     if not usages:
         errors.append(FieldError.required("spec.usages"))
-    for index, usage in enumerate(usages):
-        if usage not in _USAGES:
-            errors.append(FieldError.not_supported(f"spec.usages[{index}]", usage, sorted(_USAGES)))
+    errors += validate_field("certificates/v1.CertificateSigningRequestSpec", spec, "usages", "spec")
     for index, usage in enumerate(usages):
         if usage in usages[:index]:
             errors.append(FieldError.duplicate(f"spec.usages[{index}]", usage))
@@ -224,9 +195,8 @@ def _validate_conditions(status: JSON, before: JSON) -> Errors:
         if not kind and "" not in had:
             errors.append(FieldError.required(f"{path}.type"))
         allowed = ("True",) if kind in _FINAL else ("False", "True", "Unknown")
-        if not condition.get("status"):
-            errors.append(FieldError.required(f"{path}.status"))
-        elif condition["status"] not in allowed:
+        errors += validate_field("certificates/v1.CertificateSigningRequestCondition", condition, "status", path)
+        if condition.get("status") and condition["status"] not in allowed:
             errors.append(FieldError.not_supported(f"{path}.status", condition["status"], allowed))
         other = {"Approved": "Denied", "Denied": "Approved"}.get(kind)
         if other in seen and not set(_DECISIONS) <= set(had):

@@ -8,6 +8,7 @@ from typing import Any
 from ..apimachinery.metadata import Errors, problems
 from ..apimachinery.names import qualified_name
 from ..apimachinery.status import FieldError
+from .published import validate_field
 
 JSON = dict[str, Any]
 
@@ -39,11 +40,9 @@ def _validate(condition: JSON, path: str) -> Errors:
     if generation < 0:
         why = "must be greater than or equal to zero"
         errors.append(FieldError.invalid(f"{path}.observedGeneration", generation, why))
-    if condition.get("lastTransitionTime") is None:
-        errors.append(FieldError.required(f"{path}.lastTransitionTime"))
-    if not reason:
-        errors.append(FieldError.required(f"{path}.reason"))
-    elif not _REASON.fullmatch(reason):
+    for field in ("lastTransitionTime", "reason"):
+        errors.extend(validate_field("meta/v1.Condition", condition, field, path))
+    if reason and not _REASON.fullmatch(reason):
         why = (
             "a condition reason must start with alphabetic character, optionally followed by a string of alphanumeric "
             "characters or '_,:', and must end with an alphanumeric character or '_' (e.g. 'my_name',  or 'MY_NAME',  "

@@ -9,10 +9,12 @@ from typing import Any
 from ..apimachinery.metadata import Errors, problems
 from ..apimachinery.names import dns_label, dns_subdomain
 from ..apimachinery.status import FieldError
+from .published import validate_field
 from .strategy import USERS_METADATA, Context, Strategy
 
 JSON = dict[str, Any]
 
+_TYPES = "flowcontrol/v1"
 _EXEMPT, _LIMITED = "Exempt", "Limited"
 _MAX_PRECEDENCE = 10_000
 _METHODS = ("ByNamespace", "ByUser")
@@ -130,7 +132,6 @@ def _validate_conditions(obj: JSON) -> Errors:
 def _validate_schema(obj: JSON) -> Errors:
     spec, name = obj["spec"], obj["metadata"].get("name") or ""
     precedence, method = spec["matchingPrecedence"], spec.get("distinguisherMethod")
-    level = (spec.get("priorityLevelConfiguration") or {}).get("name") or ""
     path = "spec.matchingPrecedence"
     errors: Errors = []
     if precedence <= 0:
@@ -143,23 +144,20 @@ def _validate_schema(obj: JSON) -> Errors:
     if method is not None and method.get("type") not in _METHODS:
         shown = {"Type": method.get("type") or ""}
         errors.append(FieldError.not_supported("spec.distinguisherMethod.type", shown, _METHODS))
-    path = "spec.priorityLevelConfiguration.name"
-    if level:
-        errors += problems(path, level, dns_subdomain(level))
-    else:
-        errors.append(FieldError.required(path, "must reference a priority level"))
+    of, level = f"{_TYPES}.PriorityLevelConfigurationReference", spec.get("priorityLevelConfiguration") or {}
+    path, missing = "spec.priorityLevelConfiguration", "must reference a priority level"
+    errors += validate_field(of, level, "name", path, dns_subdomain, missing)
     for index, rule in enumerate(spec.get("rules") or ()):
         errors += _validate_rule(rule, f"spec.rules[{index}]")
     return errors
 
 
 def _validate_rule(rule: JSON, path: str) -> Errors:
-    subjects, resources, others = (rule.get(key) or [] for key in ("subjects", "resourceRules", "nonResourceRules"))
-    errors: Errors = []
-    for index, subject in enumerate(subjects):
+    resources, others = (rule.get(key) or [] for key in ("resourceRules", "nonResourceRules"))
+    missing = "subjects must contain at least one value"
+    errors = validate_field(f"{_TYPES}.PolicyRulesWithSubjects", rule, "subjects", path, missing=missing)
+    for index, subject in enumerate(rule.get("subjects") or ()):
         errors += _validate_subject(subject, f"{path}.subjects[{index}]")
-    if not subjects:
-        errors.append(FieldError.required(f"{path}.subjects", "subjects must contain at least one value"))
     if not resources and not others:
         why = "at least one of resourceRules and nonResourceRules has to be non-empty"
         errors.append(FieldError.required(path, why))
@@ -179,15 +177,12 @@ def _validate_subject(subject: JSON, path: str) -> Errors:
     errors: Errors = []
     if its is None:
         errors.append(FieldError.required(at, f"{field} is required when subject kind is '{kind}'"))
-    elif not its.get("name"):
-        errors.append(FieldError.required(f"{at}.name"))
-    elif kind == "ServiceAccount" and its["name"] != "*":
-        errors += problems(f"{at}.name", its["name"], dns_subdomain(its["name"]))
-    if its is not None and kind == "ServiceAccount":
-        namespace = its.get("namespace") or ""
-        why = "must specify namespace for service account"
-        at = f"{at}.namespace"
-        errors += problems(at, namespace, dns_label(namespace)) if namespace else [FieldError.required(at, why)]
+    else:
+        of, plain = f"{_TYPES}.{kind}Subject", kind != "ServiceAccount" or its.get("name") == "*"
+        errors += validate_field(of, its, "name", at, None if plain else dns_subdomain)
+        if kind == "ServiceAccount":
+            why = "must specify namespace for service account"
+            errors += validate_field(of, its, "namespace", at, dns_label, why)
     for other, name in _SUBJECTS.items():
         if other != kind and subject.get(name) is not None:
             why = f"{name} is forbidden when subject kind is not '{other}'"
@@ -274,7 +269,7 @@ def _validate_level(obj: JSON) -> Errors:
         return errors + _validate_limited(limited, "spec.limited")
     if its:
         return [*errors, FieldError.not_supported("spec.type", its, (_EXEMPT, _LIMITED))]
-    return [*errors, FieldError.required("spec.type")]
+    return errors + validate_field(f"{_TYPES}.PriorityLevelConfigurationSpec", spec, "type", "spec")
 
 
 def _validate_shares(its: JSON, path: str) -> Errors:
@@ -315,9 +310,7 @@ def _validate_response(limited: JSON, path: str) -> Errors:
         return errors + _validate_queuing(queuing, f"{at}.queuing")
     elif its:
         errors.append(FieldError.not_supported(f"{at}.type", its, ("Queue", "Reject")))
-    else:
-        errors.append(FieldError.required(f"{at}.type"))
-    return errors
+    return errors + validate_field(f"{_TYPES}.LimitResponse", response, "type", at)
 
 
 def _validate_queuing(queuing: JSON, path: str) -> Errors:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..apimachinery.metadata import Errors, immutable, problems, validate_labels
+from ..apimachinery.metadata import Errors, immutable, validate_labels
 from ..apimachinery.names import dns_label
 from ..apimachinery.status import FieldError
 from .node_labels import DEPRECATED
 from .pods.scheduling_validation import validate_tolerations
+from .published import validate_field
 from .resource_validation import validate_requirements
 from .strategy import Context, Strategy
 
@@ -36,8 +37,7 @@ class RuntimeClasses(Strategy):
 
 
 def _validate(obj: JSON) -> Errors:
-    handler = obj.get("handler", "")
-    errors = problems("handler", handler, dns_label(handler)) if handler else [FieldError.required("handler")]
+    errors = validate_field("node/v1.RuntimeClass", obj, "handler", "", dns_label)
     if fixed := (obj.get("overhead") or {}).get("podFixed"):
         errors.extend(validate_requirements({"limits": fixed}, "overhead"))
     scheduling = obj.get("scheduling") or {}

@@ -9,6 +9,7 @@ from ..apimachinery.metadata import Errors, immutable
 from ..apimachinery.status import ApiError, FieldError
 from .apps.workloads import validate_counts, validate_no_more_than_all, validate_share
 from .conditions import validate_conditions
+from .published import validate_field
 from .strategy import Context, Strategy
 
 JSON = dict[str, Any]
@@ -17,7 +18,6 @@ PRIORITY_CLASSES = "priorityclasses.scheduling.k8s.io"
 _HIGHEST = 1_000_000_000  # of a class that users make
 _SYSTEM = {"system-cluster-critical": 2_000_000_000, "system-node-critical": 2_000_001_000}
 _POLICIES = ("PreemptLowerPriority", "Never")
-_EVICTION_POLICIES = ("AlwaysAllow", "IfHealthyBudget")
 
 
 class PriorityClasses(Strategy):
@@ -99,7 +99,4 @@ def _validate_budget(spec: JSON) -> Errors:
         where = f"spec.{name}"
         errors.extend((*validate_share(value, where), *validate_no_more_than_all(value, where)))
     errors.extend(validate_label_selector(spec.get("selector"), "spec.selector"))
-    policy = spec.get("unhealthyPodEvictionPolicy")
-    if policy is not None and policy not in _EVICTION_POLICIES:
-        errors.append(FieldError.not_supported("spec.unhealthyPodEvictionPolicy", policy, _EVICTION_POLICIES))
-    return errors
+    return errors + validate_field("policy/v1.PodDisruptionBudgetSpec", spec, "unhealthyPodEvictionPolicy", "spec")

@@ -10,6 +10,7 @@ from ..apimachinery.label_selectors import validate_label_selector
 from ..apimachinery.metadata import Errors, immutable, problems
 from ..apimachinery.names import dns_subdomain, path_segment
 from ..apimachinery.status import FieldError
+from .published import validate_field
 from .strategy import Context, Strategy
 
 JSON = dict[str, Any]
@@ -100,25 +101,20 @@ class RoleBindings(_Granting):
     def _validate(self, binding: JSON) -> Errors:
         errors: Errors = []
         role = binding.get("roleRef") or {}
-        group, kind, name = role.get("apiGroup", ""), role.get("kind", ""), role.get("name", "")
+        group, kind = role.get("apiGroup", ""), role.get("kind", "")
         kinds = ("ClusterRole",) if self._cluster else _ROLES
         if group != _GROUP:
             errors.append(FieldError.not_supported("roleRef.apiGroup", group, (_GROUP,)))
         if kind not in kinds:
             errors.append(FieldError.not_supported("roleRef.kind", kind, kinds))
-        if not name:
-            errors.append(FieldError.required("roleRef.name"))
-        else:
-            errors.extend(problems("roleRef.name", name, path_segment(name)))
+        errors.extend(validate_field("rbac/v1.RoleRef", role, "name", "roleRef", path_segment))
         for index, subject in enumerate(binding.get("subjects") or ()):
             errors.extend(self._validate_subject(subject, f"subjects[{index}]"))
         return errors
 
     def _validate_subject(self, subject: JSON, path: str) -> Errors:
-        errors: Errors = []
         kind, name, group = subject.get("kind", ""), subject.get("name", ""), subject.get("apiGroup", "")
-        if not name:
-            errors.append(FieldError.required(f"{path}.name"))
+        errors = validate_field("rbac/v1.Subject", subject, "name", path)
         if kind not in _SUBJECTS:
             errors.append(FieldError.not_supported(f"{path}.kind", kind, _SUBJECTS))
         elif kind == "ServiceAccount":

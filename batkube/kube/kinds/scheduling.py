@@ -9,9 +9,10 @@ from __future__ import annotations
 from typing import Any
 
 from ..apimachinery.metadata import Errors, problems
-from ..apimachinery.names import NameRule, dns_label, dns_subdomain, path_segment, qualified_name
+from ..apimachinery.names import dns_label, dns_subdomain, path_segment, qualified_name
 from ..apimachinery.status import FieldError
 from .conditions import validate_conditions
+from .published import validate_field
 from .strategy import USERS_METADATA, Context, Strategy
 
 JSON = dict[str, Any]
@@ -19,7 +20,7 @@ JSON = dict[str, Any]
 WORKLOADS = "workloads.scheduling.k8s.io"
 POD_GROUPS = "podgroups.scheduling.k8s.io"
 POD_GROUPS_VERSION = "scheduling.k8s.io/v1alpha2"
-_MODES = ("Pod", "PodGroup")
+_TYPES = "scheduling/v1alpha2"
 _MAX_TEMPLATES, _MAX_TOPOLOGY = 8, 1
 _HIGHEST_PRIORITY = 1_000_000_000
 _ONCE = "field is immutable"
@@ -85,7 +86,7 @@ class PodGroups(Strategy):
 def _default_group(spec: JSON) -> None:
     spec.setdefault("podGroupTemplateRef", None)
     if spec.get("disruptionMode") is None:
-        spec["disruptionMode"] = _MODES[0]
+        spec["disruptionMode"] = "Pod"
 
 
 def _default_templates(obj: JSON, ctx: Context) -> None:
@@ -108,8 +109,8 @@ def _validate_workload(spec: JSON) -> Errors:
         where = "spec.controllerRef"
         if group := owner.get("apiGroup"):
             errors.extend(problems(f"{where}.apiGroup", group, dns_subdomain(group)))
-        errors.extend(_named(owner, "kind", where, path_segment))
-        errors.extend(_named(owner, "name", where, path_segment))
+        for field in ("kind", "name"):
+            errors += validate_field(f"{_TYPES}.TypedLocalObjectReference", owner, field, where, path_segment)
     templates = spec.get("podGroupTemplates") or []
     path = "spec.podGroupTemplates"
     if not templates:
@@ -123,7 +124,8 @@ def _validate_workload(spec: JSON) -> Errors:
         seen.add(template.get("name", ""))
     for index, template in enumerate(templates):
         where = f"{path}[{index}]"
-        errors += _named(template, "name", where, dns_label) + _validate_scheduling(template, where)
+        errors += validate_field(f"{_TYPES}.PodGroupTemplate", template, "name", where, dns_label)
+        errors += _validate_scheduling(template, where)
     return errors
 
 
@@ -135,8 +137,9 @@ def _validate_group(spec: JSON) -> Errors:
         if workload is None:
             errors.append(FieldError.invalid(where, "", "must specify one of: `workload`"))
         else:
-            errors.extend(_named(workload, "workloadName", f"{where}.workload", dns_subdomain))
-            errors.extend(_named(workload, "podGroupTemplateName", f"{where}.workload", dns_label))
+            of, where = f"{_TYPES}.WorkloadPodGroupTemplateReference", f"{where}.workload"
+            errors += validate_field(of, workload, "workloadName", where, dns_subdomain)
+            errors += validate_field(of, workload, "podGroupTemplateName", where, dns_label)
     return errors + _validate_scheduling(spec, "spec")
 
 
@@ -149,10 +152,9 @@ def _validate_scheduling(spec: JSON, path: str) -> Errors:
         errors.append(FieldError.too_many(where, len(topology), _MAX_TOPOLOGY))
     else:
         for index, constraint in enumerate(topology):
-            errors.extend(_named(constraint, "key", f"{where}[{index}]", qualified_name))
-    mode = spec.get("disruptionMode")
-    if mode is not None and mode not in _MODES:
-        errors.append(FieldError.not_supported(f"{path}.disruptionMode", mode, _MODES))
+            at = f"{where}[{index}]"
+            errors += validate_field(f"{_TYPES}.TopologyConstraint", constraint, "key", at, qualified_name)
+    errors += validate_field(f"{_TYPES}.PodGroupSpec", spec, "disruptionMode", path)
     if name := spec.get("priorityClassName"):
         errors.extend(problems(f"{path}.priorityClassName", name, dns_subdomain(name)))
     priority = spec.get("priority")
@@ -171,14 +173,8 @@ def _validate_policy(policy: JSON, path: str) -> Errors:
         return [FieldError.invalid(path, "{basic, gang}", "must specify exactly one of: `basic`, `gang`")]
     if "basic" in given:
         return []
-    least = policy["gang"].get("minCount", 0)
-    if not least:
-        return [FieldError.required(f"{path}.gang.minCount")]
-    return (
-        [] if least >= 1 else [FieldError.invalid(f"{path}.gang.minCount", least, "must be greater than or equal to 1")]
-    )
+    return validate_field(f"{_TYPES}.GangSchedulingPolicy", policy["gang"], "minCount", f"{path}.gang", _at_least_one)
 
 
-def _named(obj: JSON, field: str, path: str, rule: NameRule) -> Errors:
-    value = obj.get(field, "")
-    return problems(f"{path}.{field}", value, rule(value)) if value else [FieldError.required(f"{path}.{field}")]
+def _at_least_one(number: int) -> tuple[str, ...]:
+    return () if number >= 1 else ("must be greater than or equal to 1",)

@@ -1,7 +1,8 @@
 """The command that makes the data files of this package: `python -m batkube.kube.schema.generate [PART ...]`.
 
 It needs Go, whose module cache has (or fetches) the modules named in RELEASES. Parts: resources, messages, columns,
-list_types, internal, openapi. Without a part it makes all. The output depends on these modules alone.
+list_types, internal, openapi, field_rules (of what openapi has made). Without a part it makes all. The output depends
+on these modules alone.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from pathlib import Path
 
 from . import (
     generate_columns,
+    generate_field_rules,
     generate_internal,
     generate_list_types,
     generate_messages,
@@ -62,6 +64,10 @@ def openapi() -> None:
     generate_openapi.generate(modules, FOLDER / "openapi.json.xz")
 
 
+def field_rules() -> None:
+    generate_field_rules.generate(FOLDER / "openapi.json.xz", FOLDER / "field_rules.json")
+
+
 PARTS = {
     "resources": resources,
     "messages": messages,
@@ -69,6 +75,7 @@ PARTS = {
     "list_types": list_types,
     "internal": internal,
     "openapi": openapi,
+    "field_rules": field_rules,
 }
 
 

@@ -28,7 +28,7 @@ def generate(module: Path, target: Path) -> None:
     atomic: list[str] = []
     fields: dict[str, JSON] = {}
     for name, definition in sorted(definitions.items()):
-        short = _short(name)
+        short = short_name(name)
         if short is None:
             continue
         if definition.get("x-kubernetes-map-type") == "atomic":
@@ -54,7 +54,7 @@ def _rule(schema: JSON) -> Any:
     return "set" if list_type == "set" else None
 
 
-def _short(name: str) -> str | None:
+def short_name(name: str) -> str | None:
     """Return the short name of a type: `core/v1.Pod` for `io.k8s.api.core.v1.Pod`."""
     for prefix, short in PREFIXES:
         if name.startswith(prefix):

@@ -11,11 +11,11 @@ from ...apimachinery.label_selectors import validate_label_selector
 from ...apimachinery.metadata import Errors, problems
 from ...apimachinery.names import dns_1035_label, dns_subdomain, path_segment, qualified_name
 from ...apimachinery.status import FieldError
+from ...schema.field_rules import rule_of
 from ..conditions import validate_conditions as validate_status_conditions
+from ..published import validate_field
 from ..strategy import USERS_METADATA, Context, GuardedGeneric
 from .webhooks import (
-    FAILURE_POLICIES,
-    MATCH_POLICIES,
     VARIABLES,
     default_matches,
     validate_choice,
@@ -29,7 +29,6 @@ JSON = dict[str, Any]
 
 _RULES = ("resourceRules", "excludeResourceRules")
 _REASONS = ("Forbidden", "Invalid", "RequestEntityTooLarge")
-_ACTIONS = ("Audit", "Deny", "Warn")
 _NOT_FOUND_ACTIONS = ("Deny", "Allow")
 _MAX_ANNOTATIONS = 20
 _MAX_ANNOTATION = 5 * 1024
@@ -59,9 +58,11 @@ _RESERVED = frozenset(
         "while",
     ]
 )
+_VALIDATING = "admissionregistration/v1.ValidatingAdmissionPolicySpec"
+_MUTATING = "admissionregistration/v1.MutatingAdmissionPolicySpec"
+_BINDING = "admissionregistration/v1.ValidatingAdmissionPolicyBindingSpec"
 _MUTABLE = ("CREATE", "UPDATE")
 _PATCHES = {"ApplyConfiguration": "applyConfiguration", "JSONPatch": "jsonPatch"}
-_REINVOCATIONS = ("IfNeeded", "Never")
 _NO_EXPRESSION = "expression is not specified"
 _ONE_ITEM = "validations or auditAnnotations must contain at least one item"
 
@@ -163,8 +164,7 @@ def _validate_status(status: JSON) -> Errors:
     errors: Errors = []
     for index, warning in enumerate((status.get("typeChecking") or {}).get("expressionWarnings") or ()):
         path = f"status.typeChecking.expressionWarnings[{index}]"
-        if not warning.get("warning"):
-            errors.append(FieldError.required(f"{path}.warning"))
+        errors += validate_field("admissionregistration/v1.ExpressionWarning", warning, "warning", path)
         where = (warning.get("fieldRef") or "").strip()
         if not where:
             errors.append(FieldError.required(f"{path}.fieldRef"))
@@ -173,7 +173,7 @@ def _validate_status(status: JSON) -> Errors:
 
 def _validate_policy(obj: JSON, before: JSON) -> Errors:
     spec = obj["spec"]
-    errors, variables, composed = _validate_scope(spec, before)
+    errors, variables, composed = _validate_scope(_VALIDATING, spec, before)
     validations, annotations = spec.get("validations") or [], spec.get("auditAnnotations") or []
     if not validations and not annotations:
         return [*errors, *(FieldError.required(f"spec.{at}", _ONE_ITEM) for at in ("validations", "auditAnnotations"))]
@@ -183,29 +183,27 @@ def _validate_policy(obj: JSON, before: JSON) -> Errors:
 
 
 def _validate_mutating(spec: JSON, before: JSON) -> Errors:
-    errors, _, _ = _validate_scope(spec, before)
+    errors, _, _ = _validate_scope(_MUTATING, spec, before)
     for rule in (spec.get("matchConstraints") or {}).get("resourceRules") or ():
         for operation in rule.get("operations") or ():
             if operation not in _MUTABLE:
                 at = "spec.matchConstraints.resourceRules.operations"
                 errors.append(FieldError.not_supported(at, operation, _MUTABLE))
-    mutations, again = spec.get("mutations") or [], spec.get("reinvocationPolicy") or ""
+    mutations = spec.get("mutations") or []
     if not mutations:
         errors.append(FieldError.required("spec.mutations", "mutations must contain at least one item"))
     for index, mutation in enumerate(mutations):
         errors += _validate_mutation(mutation, f"spec.mutations[{index}]")
-    if not again:
+    if not spec.get("reinvocationPolicy"):
         return [*errors, FieldError.required("spec.reinvocationPolicy")]
-    return errors + validate_choice(again, "spec.reinvocationPolicy", _REINVOCATIONS)
+    return errors + validate_field(_MUTATING, spec, "reinvocationPolicy", "spec")
 
 
 def _validate_mutation(mutation: JSON, path: str) -> Errors:
-    its = mutation.get("patchType") or ""
-    if not its:
-        return [FieldError.required(f"{path}.patchType")]
-    if its not in _PATCHES:
-        return [FieldError.not_supported(f"{path}.patchType", its, tuple(_PATCHES))]
-    errors: Errors = []
+    errors = validate_field("admissionregistration/v1.Mutation", mutation, "patchType", path)
+    if errors:
+        return errors
+    its = mutation["patchType"]
     for kind, field in _PATCHES.items():
         part, at = mutation.get(field), f"{path}.{field}"
         if kind != its:
@@ -220,7 +218,7 @@ def _validate_mutation(mutation: JSON, path: str) -> Errors:
     return errors
 
 
-def _validate_scope(spec: JSON, before: JSON) -> tuple[Errors, tuple[str, ...], set[str]]:
+def _validate_scope(type_name: str, spec: JSON, before: JSON) -> tuple[Errors, tuple[str, ...], set[str]]:
     """Check the part that policies of both kinds have: the objects that a policy is about, and its conditions.
 
     Return the errors, the variables that the policy's expressions may use, and those among them that are the policy's
@@ -228,7 +226,7 @@ def _validate_scope(spec: JSON, before: JSON) -> tuple[Errors, tuple[str, ...], 
     """
     parameters, matches = spec.get("paramKind"), spec.get("matchConstraints")
     variables = (*VARIABLES, "params") if parameters is not None else VARIABLES
-    errors = validate_choice(spec["failurePolicy"], "spec.failurePolicy", FAILURE_POLICIES)
+    errors = validate_field(type_name, spec, "failurePolicy", "spec")
     if parameters is not None:
         errors += _validate_parameter_kind(parameters)
     if matches is None:
@@ -272,7 +270,7 @@ def _validate_parameter_kind(of: JSON) -> Errors:
 
 
 def _validate_matches(matches: JSON, path: str) -> Errors:
-    errors = validate_choice(matches.get("matchPolicy"), f"{path}.matchPolicy", MATCH_POLICIES)
+    errors = validate_field("admissionregistration/v1.MatchResources", matches, "matchPolicy", path)
     for field in ("namespaceSelector", "objectSelector"):
         errors += validate_label_selector(matches.get(field), f"{path}.{field}")
     for field in _RULES:
@@ -340,10 +338,7 @@ def _validate_annotations(annotations: list[JSON], policy: str, known: tuple[str
 
 def _validate_reference(spec: JSON) -> Errors:
     """Check the policy that a binding names, the parameters, and the objects it is for."""
-    name = spec.get("policyName") or ""
-    errors = (
-        problems("spec.policyName", name, dns_subdomain(name)) if name else [FieldError.required("spec.policyName")]
-    )
+    errors = validate_field(_BINDING, spec, "policyName", "spec", dns_subdomain)
     if (parameters := spec.get("paramRef")) is not None:
         errors += _validate_parameters(parameters)
     if (matches := spec.get("matchResources")) is not None:
@@ -353,9 +348,9 @@ def _validate_reference(spec: JSON) -> Errors:
 
 def _validate_binding(spec: JSON) -> Errors:
     actions, errors = spec.get("validationActions") or [], _validate_reference(spec)
-    path = "spec.validationActions"
+    path, known = "spec.validationActions", rule_of(_BINDING, "validationActions").values
     for index, action in enumerate(actions):
-        errors += validate_choice(action, f"{path}[{index}]", _ACTIONS)
+        errors += validate_choice(action, f"{path}[{index}]", known)
         if action in actions[:index]:
             errors.append(FieldError.duplicate(f"{path}[{index}]", action))
     if "Deny" in actions and "Warn" in actions:

@@ -13,20 +13,17 @@ from ...apimachinery.metadata import Errors, problems
 from ...apimachinery.names import dns_1035_label, dns_subdomain, port_number, qualified_name
 from ...apimachinery.status import FieldError
 from ...cel import compilation_problem
+from ..published import validate_field
 from ..strategy import Context, GuardedGeneric
 
 JSON = dict[str, Any]
 
-FAILURE_POLICIES = ("Fail", "Ignore")
-MATCH_POLICIES = ("Equivalent", "Exact")
 VARIABLES = ("object", "oldObject", "request", "authorizer", "namespaceObject")
 """The variables that expressions may use."""
 
-_OPERATIONS = ("*", "CONNECT", "CREATE", "DELETE", "UPDATE")
-_SCOPES = ("*", "Cluster", "Namespaced")
+_RULE = "admissionregistration/v1.RuleWithOperations"
 _NO_SIDE_EFFECTS = ("None", "NoneOnDryRun")
 _SIDE_EFFECTS = ("None", "NoneOnDryRun", "Some", "Unknown")
-_REINVOCATIONS = ("IfNeeded", "Never")
 _REVIEW_VERSIONS = ("v1", "v1beta1")
 _MAX_CONDITIONS = 64
 _STATIC = ".static.k8s.io"
@@ -114,20 +111,12 @@ def default_matches(obj: JSON, *rules: list[JSON] | None) -> None:
 
 def validate_rule(rule: JSON, path: str) -> Errors:
     """Check the operations and resources of a rule."""
-    operations = rule.get("operations") or []
-    errors = _validate_words(operations, f"{path}.operations", "operations", empty=True)
-    errors += [
-        FieldError.not_supported(f"{path}.operations[{index}]", operation, _OPERATIONS)
-        for index, operation in enumerate(operations)
-        if operation not in _OPERATIONS
-    ]
+    errors = _validate_words(rule.get("operations") or [], f"{path}.operations", "operations", empty=True)
+    errors += validate_field(_RULE, rule, "operations", path)
     errors += _validate_words(rule.get("apiGroups") or [], f"{path}.apiGroups", "API groups", empty=True)
     errors += _validate_words(rule.get("apiVersions") or [], f"{path}.apiVersions", "API versions")
     errors += _validate_resources(rule.get("resources") or [], f"{path}.resources")
-    scope = rule.get("scope")
-    if scope is not None and scope not in _SCOPES:
-        errors.append(FieldError.not_supported(f"{path}.scope", scope, _SCOPES))
-    return errors
+    return errors + validate_field(_RULE, rule, "scope", path)
 
 
 def validate_conditions(conditions: list[JSON], path: str, variables: tuple[str, ...] = VARIABLES) -> Errors:
@@ -139,7 +128,7 @@ def validate_conditions(conditions: list[JSON], path: str, variables: tuple[str,
     for index, condition in enumerate(conditions):
         at, name = f"{path}[{index}]", condition.get("name") or ""
         errors += validate_expression(condition.get("expression") or "", f"{at}.expression", variables)
-        errors += problems(f"{at}.name", name, qualified_name(name)) if name else [FieldError.required(f"{at}.name")]
+        errors += validate_field("admissionregistration/v1.MatchCondition", condition, "name", at, qualified_name)
         if name and name in names:
             errors.append(FieldError.duplicate(f"{at}.name", name))
         names.add(name)
@@ -176,11 +165,12 @@ def _webhooks(obj: JSON) -> list[JSON]:
 
 
 def _validate_webhook(webhook: JSON, path: str, side_effects: tuple[str, ...], mutating: bool) -> Errors:
-    errors = _validate_name(webhook.get("name") or "", f"{path}.name")
+    of = f"admissionregistration/v1.{'Mutating' if mutating else 'Validating'}Webhook"
+    errors = validate_field(of, webhook, "name", path) or _validate_name(webhook["name"], f"{path}.name")
     for index, rule in enumerate(webhook.get("rules") or ()):
         errors += validate_rule(rule, f"{path}.rules[{index}]")
-    errors += validate_choice(webhook.get("failurePolicy"), f"{path}.failurePolicy", FAILURE_POLICIES)
-    errors += validate_choice(webhook.get("matchPolicy"), f"{path}.matchPolicy", MATCH_POLICIES)
+    for field in ("failurePolicy", "matchPolicy"):
+        errors += validate_field(of, webhook, field, path)
     effects, seconds = webhook.get("sideEffects"), webhook.get("timeoutSeconds", 10)
     if effects is None:
         errors.append(FieldError.required(f"{path}.sideEffects", f"must specify one of {', '.join(side_effects)}"))
@@ -191,13 +181,11 @@ def _validate_webhook(webhook: JSON, path: str, side_effects: tuple[str, ...], m
     for field in ("namespaceSelector", "objectSelector"):
         errors += validate_label_selector(webhook.get(field), f"{path}.{field}")
     if mutating:
-        errors += validate_choice(webhook.get("reinvocationPolicy"), f"{path}.reinvocationPolicy", _REINVOCATIONS)
+        errors += validate_field(of, webhook, "reinvocationPolicy", path)
     return errors + validate_client(webhook.get("clientConfig") or {}, f"{path}.clientConfig")
 
 
 def _validate_name(name: str, path: str) -> Errors:
-    if not name:
-        return [FieldError.required(path)]
     if wrong := dns_subdomain(name):
         return [FieldError.invalid(path, name, ",".join(wrong))]
     if name.count(".") < 2:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...apimachinery.metadata import Errors, kind_and_name, problems
+from ...apimachinery.metadata import Errors, kind_and_name
 from ...apimachinery.names import dns_label, path_segment
 from ...apimachinery.quantity import Quantity
 from ...apimachinery.status import FieldError
+from ..published import validate_field
 from ..resource_validation import container_resource_name
 
 JSON = dict[str, Any]
@@ -77,11 +78,9 @@ def _validate_source(name: str, source: JSON, path: str) -> Errors:
         described = source.get("describedObject") or {}
         errors.extend(validate_reference(described, f"{path}.describedObject", core=True))
     if name in ("object", "external", "pods"):
-        metric = (source.get("metric") or {}).get("name")
-        if not metric:
-            errors.append(FieldError.required(f"{path}.metric.name", "must specify a metric name"))
-        else:
-            errors.extend(problems(f"{path}.metric.name", metric, path_segment(metric)))
+        metric, missing = source.get("metric") or {}, "must specify a metric name"
+        of = "autoscaling/v2.MetricIdentifier"
+        errors.extend(validate_field(of, metric, "name", f"{path}.metric", path_segment, missing))
     else:
         errors.extend(_validate_resource(name, source, path))
     errors.extend(_validate_target(target, f"{path}.target"))
@@ -90,18 +89,12 @@ def _validate_source(name: str, source: JSON, path: str) -> Errors:
 
 def _validate_resource(name: str, source: JSON, path: str) -> Errors:
     """Check which resource a metric is about, and of which container."""
-    errors: Errors = []
-    resource, container = source.get("name"), source.get("container")
-    if not resource:
-        errors.append(FieldError.required(f"{path}.name", "must specify a resource name"))
-    elif name == "containerResource":
-        errors.extend(problems(f"{path}.name", resource, container_resource_name(resource)))
-    if name == "containerResource":
-        if not container:
-            errors.append(FieldError.required(f"{path}.container", "must specify a container"))
-        else:
-            errors.extend(problems(f"{path}.container", container, dns_label(container)))
-    return errors
+    of, missing = "autoscaling/v2.ResourceMetricSource", "must specify a resource name"
+    if name != "containerResource":
+        return validate_field(of, source, "name", path, missing=missing)
+    of = "autoscaling/v2.ContainerResourceMetricSource"
+    errors = validate_field(of, source, "name", path, container_resource_name, missing)
+    return errors + validate_field(of, source, "container", path, dns_label, "must specify a container")
 
 
 def _validate_target(target: JSON, path: str) -> Errors:

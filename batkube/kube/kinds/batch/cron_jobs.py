@@ -11,13 +11,13 @@ from ...apimachinery.status import FieldError
 from ..apps.workloads import validate_negatives
 from ..pods.scheduling_validation import may_compare
 from ..pods.templates import warn_of_name, warn_of_template
+from ..published import validate_field
 from ..strategy import Context, Strategy
 from .jobs import default_template, validate_job_spec
 
 JSON = dict[str, Any]
 
 _MAX_NAME = 52  # its jobs' names are 11 characters longer
-_POLICIES = ("Allow", "Forbid", "Replace")
 _DESCRIPTORS = ("@yearly", "@annually", "@monthly", "@weekly", "@daily", "@midnight", "@hourly")
 _ZONE_PART = re.compile(r"[A-Za-z._0-9+][A-Za-z._0-9+-]{0,13}")
 _TEMPLATE = "spec.jobTemplate.spec"
@@ -73,19 +73,14 @@ def _default_cron_job(obj: JSON) -> None:
 
 def _validate_cron_job(spec: JSON, before: JSON, comparing: bool) -> Errors:
     """Check the spec. `before` is the spec that the cron job had."""
-    errors: Errors = []
-    schedule, zone, policy = spec.get("schedule", ""), spec.get("timeZone"), spec["concurrencyPolicy"]
-    if not schedule:
-        errors.append(FieldError.required("spec.schedule"))
-    else:
-        errors.extend(problems("spec.schedule", schedule, _schedule_problems(schedule)))
-        if "TZ" in schedule:
-            errors.extend(_validate_zones(schedule, zone, before.get("schedule", "")))
+    schedule, zone = spec.get("schedule", ""), spec.get("timeZone")
+    errors = validate_field("batch/v1.CronJobSpec", spec, "schedule", "spec", _schedule_problems)
+    if "TZ" in schedule:
+        errors.extend(_validate_zones(schedule, zone, before.get("schedule", "")))
     errors.extend(validate_negatives(spec, ("startingDeadlineSeconds",)))
     if zone is not None and (not before or zone != before.get("timeZone")):
         errors.extend(problems("spec.timeZone", zone, _zone_problems(zone)))
-    if policy not in _POLICIES:
-        errors.append(FieldError.not_supported("spec.concurrencyPolicy", policy, _POLICIES))
+    errors.extend(validate_field("batch/v1.CronJobSpec", spec, "concurrencyPolicy", "spec"))
     template = spec["jobTemplate"]["spec"]
     errors.extend(validate_job_spec(template, _TEMPLATE, comparing))
     if template.get("selector") is not None:

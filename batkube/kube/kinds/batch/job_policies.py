@@ -10,11 +10,11 @@ from typing import Any
 from ...apimachinery.metadata import Errors, problems
 from ...apimachinery.names import qualified_name
 from ...apimachinery.status import FieldError, quote
+from ...schema.field_rules import rule_of
+from ..published import validate_field
 
 JSON = dict[str, Any]
 
-_ACTIONS = ("Count", "FailIndex", "FailJob", "Ignore")
-_OPERATORS = ("In", "NotIn")
 _STATUSES = ("False", "True", "Unknown")
 _MAX_RULES, _MAX_CODES, _MAX_PATTERNS = 20, 255, 20
 _NUMBER = re.compile(r"\+?[0-9]{1,18}")
@@ -35,12 +35,9 @@ def validate_failure_policy(spec: JSON, path: str) -> Errors:
 def _validate_failure_rule(rule: JSON, spec: JSON, path: str) -> Errors:
     errors: Errors = []
     action, codes, conditions = rule.get("action", ""), rule.get("onExitCodes"), rule.get("onPodConditions") or []
-    if not action:
-        errors.append(FieldError.required(f"{path}.action", _valid(_ACTIONS)))
-    elif action == "FailIndex" and spec.get("backoffLimitPerIndex") is None:
+    if action == "FailIndex" and spec.get("backoffLimitPerIndex") is None:
         errors.append(FieldError.invalid(f"{path}.action", action, "requires the backoffLimitPerIndex to be set"))
-    elif action not in _ACTIONS:
-        errors.append(FieldError.not_supported(f"{path}.action", action, _ACTIONS))
+    errors.extend(_validate_word("batch/v1.PodFailurePolicyRule", rule, "action", path))
     if codes is not None:
         errors.extend(_validate_codes(codes, spec["template"]["spec"], f"{path}.onExitCodes"))
     if len(conditions) > _MAX_PATTERNS:
@@ -62,18 +59,18 @@ def _validate_failure_rule(rule: JSON, spec: JSON, path: str) -> Errors:
     return errors
 
 
+def _validate_word(type_name: str, obj: JSON, field: str, path: str) -> Errors:
+    return validate_field(type_name, obj, field, path, missing=_valid(rule_of(type_name, field).values))
+
+
 def _valid(values: tuple[str, ...]) -> str:
     quoted = " ".join(f'"{value}"' for value in values)
     return f"valid values: [{quoted}]"
 
 
 def _validate_codes(codes: JSON, pod: JSON, path: str) -> Errors:
-    errors: Errors = []
+    errors = _validate_word("batch/v1.PodFailurePolicyOnExitCodesRequirement", codes, "operator", path)
     operator, name, values = codes.get("operator", ""), codes.get("containerName"), codes.get("values") or []
-    if not operator:
-        errors.append(FieldError.required(f"{path}.operator", _valid(_OPERATORS)))
-    elif operator not in _OPERATORS:
-        errors.append(FieldError.not_supported(f"{path}.operator", operator, _OPERATORS))
     names = [each.get("name") for key in ("containers", "initContainers") for each in pod.get(key) or ()]
     if name is not None and name not in names:
         why = "must be one of the container or initContainer names in the pod template"

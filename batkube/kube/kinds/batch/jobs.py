@@ -13,6 +13,7 @@ from ..apps.workloads import validate_negatives
 from ..pods.defaults import default_pod_template
 from ..pods.scheduling_validation import may_compare
 from ..pods.templates import MISMATCH, validate_selected, validate_template, warn_of_name, warn_of_template
+from ..published import validate_field
 from ..strategy import Context, Strategy
 from .job_policies import validate_failure_policy, validate_success_policy
 from .job_status import validate_job_status
@@ -34,7 +35,6 @@ _MAX_PARALLELISM = 100_000  # of an indexed job
 _SOFT_COMPLETIONS, _SOFT_PARALLELISM = 100_000, 10_000  # beyond both, indexes are more than can be kept
 _MAX_MANAGER = 63
 _NOT_INDEXED = "requires indexed completion mode"
-_REPLACEMENTS = ("Failed", "TerminatingOrFailed")
 _MODES = ("NonIndexed", "Indexed")
 _RESTART_POLICIES = ('valid values: "OnFailure", "Never"', ("OnFailure", "Never"))
 _GENERATED = (*_NAME_LABELS, *_UID_LABELS)
@@ -255,9 +255,10 @@ def validate_job_spec(spec: JSON, path: str, comparing: bool) -> Errors:
         else:
             shown = internal("batch/v1.SuccessPolicy", spec["successPolicy"])
             errors.append(FieldError.invalid(f"{path}.successPolicy", shown, _NOT_INDEXED))
-    allowed = _REPLACEMENTS if failures is None else ("Failed",)
-    if replacement is not None and replacement not in allowed:
-        errors.append(FieldError.not_supported(f"{path}.podReplacementPolicy", replacement, allowed))
+    if failures is not None and replacement not in (None, "Failed"):
+        errors.append(FieldError.not_supported(f"{path}.podReplacementPolicy", replacement, ("Failed",)))
+    elif failures is None:
+        errors.extend(validate_field("batch/v1.JobSpec", spec, "podReplacementPolicy", path))
     return [*errors, *_validate_job_template(spec, f"{path}.template", comparing)]
 
 

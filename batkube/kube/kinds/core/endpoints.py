@@ -19,12 +19,11 @@ from ...apimachinery.names import (
     qualified_name,
 )
 from ...apimachinery.status import FieldError
+from ..published import validate_field
 from ..strategy import Context, Strategy
 
 JSON = dict[str, Any]
 
-_PROTOCOLS = ("SCTP", "TCP", "UDP")
-_ADDRESS_TYPES = ("FQDN", "IPv4", "IPv6")
 _MAX_ADDRESSES, _MAX_ENDPOINTS, _MAX_HINTS, _MAX_PORTS = 100, 1_000, 8, 20_000
 
 
@@ -106,14 +105,13 @@ def _validate_address(address: JSON, path: str) -> Errors:
 
 def _validate_endpoint_port(port: JSON, path: str, named: bool) -> Errors:
     errors: Errors = []
-    name, number, protocol = port.get("name", ""), port.get("port", 0), port.get("protocol", "")
+    name, number = port.get("name", ""), port.get("port", 0)
     if named and not name:
         errors.append(FieldError.required(f"{path}.name"))
     elif name:
         errors += problems(f"{path}.name", name, dns_label(name))
     errors += problems(f"{path}.port", number, port_number(number))
-    if protocol not in _PROTOCOLS:
-        errors.append(FieldError.not_supported(f"{path}.protocol", protocol, _PROTOCOLS))
+    errors += validate_field("core/v1.EndpointPort", port, "protocol", path)
     return errors + _validate_application(port, path)
 
 
@@ -179,12 +177,8 @@ def _drop_topology(obj: JSON) -> None:
 
 
 def _validate_slice(obj: JSON, old: JSON | None) -> Errors:
-    errors: Errors = []
     kind = obj.get("addressType", "")
-    if not kind:
-        errors.append(FieldError.required("addressType"))
-    elif kind not in _ADDRESS_TYPES:
-        errors.append(FieldError.not_supported("addressType", kind, _ADDRESS_TYPES))
+    errors = validate_field("discovery/v1.EndpointSlice", obj, "addressType", "")
     errors += _validate_slice_ports(obj.get("ports") or [])
     endpoints = obj.get("endpoints") or []
     if old is not None and endpoints == (old.get("endpoints") or []):
@@ -197,11 +191,10 @@ def _validate_slice(obj: JSON, old: JSON | None) -> Errors:
 
 
 def _validate_endpoint(endpoint: JSON, kind: str, path: str) -> Errors:
-    errors: Errors = []
     addresses = endpoint.get("addresses") or []
-    if not addresses:
-        errors.append(FieldError.required(f"{path}.addresses", "must contain at least 1 address"))
-    elif len(addresses) > _MAX_ADDRESSES:
+    missing = "must contain at least 1 address"
+    errors = validate_field("discovery/v1.Endpoint", endpoint, "addresses", path, missing=missing)
+    if len(addresses) > _MAX_ADDRESSES:
         errors.append(FieldError.too_many(f"{path}.addresses", len(addresses), _MAX_ADDRESSES))
     for at, address in enumerate(addresses):
         errors += _validate_slice_address(kind, address, f"{path}.addresses[{at}]")
@@ -226,14 +219,13 @@ def _validate_slice_ports(ports: list[JSON]) -> Errors:
     errors: Errors = []
     names: set[str] = set()
     for index, port in enumerate(ports):
-        path, name, protocol = f"ports[{index}]", port["name"], port["protocol"]
+        path, name = f"ports[{index}]", port["name"]
         if name:
             errors += problems(f"{path}.name", name, dns_label(name))
         if name in names:
             errors.append(FieldError.duplicate(f"{path}.name", name))
         names.add(name)
-        if protocol not in _PROTOCOLS:
-            errors.append(FieldError.not_supported(f"{path}.protocol", protocol, _PROTOCOLS))
+        errors += validate_field("discovery/v1.EndpointPort", port, "protocol", path)
         errors += _validate_application(port, path)
     return errors
 

@@ -10,12 +10,12 @@ from typing import Any
 from ...apimachinery.metadata import Errors, problems
 from ...apimachinery.names import ip_address
 from ...apimachinery.status import FieldError
+from ..published import validate_field
 
 JSON = dict[str, Any]
 
 HEADLESS = "None"
 IPV4, IPV6 = "IPv4", "IPv6"
-_POLICIES = ("PreferDualStack", "RequireDualStack", "SingleStack")
 _FIXED = "may not change once set"
 
 
@@ -39,14 +39,13 @@ def validate_addresses(spec: JSON, before: JSON) -> Errors:
         errors.append(FieldError.invalid("spec.clusterIPs", many, "first value must match `clusterIP`"))
     elif many and not one:
         errors.append(FieldError.invalid("spec.clusterIPs", many, "must be empty when `clusterIP` is not specified"))
-    families, policy = spec.get("ipFamilies") or [], spec.get("ipFamilyPolicy")
+    families = spec.get("ipFamilies") or []
     for index, family in enumerate(families):
         if family not in (IPV4, IPV6):
             errors.append(FieldError.not_supported(f"spec.ipFamilies[{index}]", family, (IPV4, IPV6)))
         if family in families[:index]:
             errors.append(FieldError.duplicate(f"spec.ipFamilies[{index}]", family))
-    if policy is not None and policy not in _POLICIES:
-        errors.append(FieldError.not_supported("spec.ipFamilyPolicy", policy, _POLICIES))
+    errors += validate_field("core/v1.ServiceSpec", spec, "ipFamilyPolicy", "spec")
     wrong = _validate_each(many, before.get("clusterIPs") or [])
     errors.extend(wrong)
     if len(many) > 2:

@@ -19,11 +19,11 @@ from .service_allocation import SERVICES, allocate, needs_health_check
 from .service_warnings import HINTS, MODE, warnings_of_service
 
 __all__ = ["SERVICES", "Services"]
+from ..published import validate_field
 
 JSON = dict[str, Any]
 
-_TYPES = ("ClusterIP", "ExternalName", "LoadBalancer", "NodePort")
-_PROTOCOLS = ("SCTP", "TCP", "UDP")
+_SPEC = "core/v1.ServiceSpec"
 _EXTERNAL = ("LoadBalancer", "NodePort")
 _TRAFFIC = ("Cluster", "Local")
 _DISTRIBUTIONS = ("PreferClose", "PreferSameZone", "PreferSameNode")
@@ -171,8 +171,7 @@ def _validate_service(service: JSON, old: JSON) -> Errors:
     for index, address in enumerate(spec.get("externalIPs") or ()):
         wrong = () if address in (before.get("externalIPs") or ()) else ip_address(address)
         errors += problems(f"spec.externalIPs[{index}]", address, wrong or unreachable(address))
-    if kind not in _TYPES:
-        errors.append(FieldError.not_supported("spec.type", kind, _TYPES))
+    errors += validate_field(_SPEC, spec, "type", "spec")
     errors += _validate_numbers(ports, kind)
     errors += _validate_ranges(service, old)
     if kind != "LoadBalancer" and spec.get("allocateLoadBalancerNodePorts") is not None:
@@ -201,10 +200,9 @@ def _validate_external_name(spec: JSON) -> Errors:
 
 
 def _validate_affinity(spec: JSON) -> Errors:
-    affinity = spec["sessionAffinity"]
-    if affinity not in ("ClientIP", "None"):
-        return [FieldError.not_supported("spec.sessionAffinity", affinity, ("ClientIP", "None"))]
-    if affinity == "None":
+    if errors := validate_field(_SPEC, spec, "sessionAffinity", "spec"):
+        return errors
+    if spec["sessionAffinity"] == "None":
         return []
     seconds = spec["sessionAffinityConfig"]["clientIP"]["timeoutSeconds"]
     if 0 < seconds <= _MAX_AFFINITY_SECONDS:
@@ -250,18 +248,18 @@ def _validate_traffic(spec: JSON) -> Errors:
     policy, path = spec.get("externalTrafficPolicy"), "spec.externalTrafficPolicy"
     if policy and not _is_external(spec):
         errors.append(FieldError.invalid(path, policy, "may only be set for externally-accessible services"))
-    elif policy and policy not in _TRAFFIC:
-        errors.append(FieldError.not_supported(path, policy, _TRAFFIC))
+    else:
+        errors += validate_field(_SPEC, spec, "externalTrafficPolicy", "spec")
     number, path = spec.get("healthCheckNodePort", 0), "spec.healthCheckNodePort"
     if needs_health_check(spec):
         errors += problems(path, number, port_number(number)) if number else [FieldError.required(path)]
     elif number:
         why = "may only be set when `type` is 'LoadBalancer' and `externalTrafficPolicy` is 'Local'"
         errors.append(FieldError.invalid(path, number, why))
-    for key, allowed in (("internalTrafficPolicy", _TRAFFIC), ("trafficDistribution", _DISTRIBUTIONS)):
-        value = spec.get(key)
-        if value is not None and value not in allowed:
-            errors.append(FieldError.not_supported(f"spec.{key}", value, allowed))
+    errors += validate_field(_SPEC, spec, "internalTrafficPolicy", "spec")
+    value = spec.get("trafficDistribution")
+    if value is not None and value not in _DISTRIBUTIONS:
+        errors.append(FieldError.not_supported("spec.trafficDistribution", value, _DISTRIBUTIONS))
     return errors
 
 
@@ -279,9 +277,7 @@ def _validate_port(port: JSON, path: str, named: bool, names: set[str]) -> Error
     application = port.get("appProtocol")
     if application is not None:
         errors += problems(f"{path}.appProtocol", application, qualified_name(application))
-    protocol = port.get("protocol", "")
-    if protocol not in _PROTOCOLS:
-        errors.append(FieldError.not_supported(f"{path}.protocol", protocol, _PROTOCOLS))
+    errors += validate_field("core/v1.ServicePort", port, "protocol", path)
     wrong = port_name(target) if isinstance(target, str) else port_number(target)
     return [*errors, *problems(f"{path}.targetPort", target, wrong)]
 

@@ -11,10 +11,12 @@ from ...apimachinery.metadata import Errors, immutable, problems
 from ...apimachinery.names import dns_label, dns_subdomain, qualified_name
 from ...apimachinery.quantity import Quantity
 from ...apimachinery.status import FieldError
+from ...schema.field_rules import rule_of
 from ...schema.internal_json import differences
 from .. import resource_lists
+from ..published import validate_field
 from ..strategy import Context, Strategy, keep
-from .volume_specs import VOLUME_MODES, validate_access_modes, validate_storage
+from .volume_specs import validate_access_modes, validate_storage
 
 JSON = dict[str, Any]
 
@@ -22,13 +24,6 @@ _ATTRIBUTES = "volumeAttributesClassName"
 _CURRENT = "currentVolumeAttributesClassName"
 _CLAIM = "PersistentVolumeClaim"
 _OLD_SOURCES = ((_CLAIM, ""), ("VolumeSnapshot", "snapshot.storage.k8s.io"))
-_RESIZE_STATES = (
-    "ControllerResizeInProgress",
-    "ControllerResizeInfeasible",
-    "NodeResizeInProgress",
-    "NodeResizeInfeasible",
-    "NodeResizePending",
-)
 CLASS_ANNOTATION = "volume.beta.kubernetes.io/storage-class"
 
 
@@ -99,10 +94,11 @@ def _validate_status(status: JSON) -> Errors:
     for name, quantity in (status.get("capacity") or {}).items():
         errors += _validate_amount(quantity, f"status.capacity[{name}]")
     path = "status.allocatedResourceStatuses"
+    states = rule_of("core/v1.PersistentVolumeClaimStatus", "allocatedResourceStatuses").values
     for name, state in (status.get("allocatedResourceStatuses") or {}).items():
         errors += _validate_resource(name, path)
-        if state not in _RESIZE_STATES:
-            errors.append(FieldError.not_supported(path, name, _RESIZE_STATES))
+        if state not in states:
+            errors.append(FieldError.not_supported(path, name, states))
     path = "status.allocatedResources"
     for name, quantity in (status.get("allocatedResources") or {}).items():
         where = f"{path}[{name}]"
@@ -146,8 +142,7 @@ def validate_claim_spec(spec: JSON, path: str, *, any_group: bool = False) -> Er
         errors += problems(
             f"{path}.storageClassName", spec["storageClassName"], dns_subdomain(spec["storageClassName"])
         )
-    if spec.get("volumeMode") not in (None, *VOLUME_MODES):
-        errors.append(FieldError.not_supported(f"{path}.volumeMode", spec["volumeMode"], VOLUME_MODES))
+    errors += validate_field("core/v1.PersistentVolumeClaimSpec", spec, "volumeMode", path)
     if name := spec.get(_ATTRIBUTES):
         errors += problems(f"{path}.{_ATTRIBUTES}", name, dns_subdomain(name))
     return errors + _validate_sources(spec, path, any_group)

@@ -6,13 +6,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 from ...apimachinery.metadata import Errors, problems
 from ...apimachinery.names import dns_label, dns_subdomain, out_of_range
 from ...apimachinery.status import FieldError
+from ...schema.api_types import fields_of
 from ..pods.mount_validation import validate_no_backsteps
+from ..published import validate_field, validate_required
 
 JSON = dict[str, Any]
 Check = Callable[[JSON, str], Errors]
@@ -42,43 +44,14 @@ SOURCES = (
     "storageos",
     "csi",
 )
-_REQUIRED: dict[str, tuple[str, ...]] = {
-    "awsElasticBlockStore": ("volumeID",),
-    "azureDisk": ("diskName", "diskURI"),
-    "azureFile": ("secretName", "shareName"),
-    "cephfs": ("monitors",),
-    "cinder": ("volumeID",),
-    "flexVolume": ("driver",),
-    "gcePersistentDisk": ("pdName",),
-    "glusterfs": ("endpoints", "path"),
-    "hostPath": ("path",),
-    "iscsi": ("targetPortal", "iqn"),
-    "local": ("path",),
-    "nfs": ("server", "path"),
-    "photonPersistentDisk": ("pdID",),
-    "portworxVolume": ("volumeID",),
-    "quobyte": ("volume",),
-    "rbd": ("monitors", "image"),
-    "scaleIO": ("gateway", "system", "volumeName"),
-    "storageos": ("volumeName",),
-    "vsphereVolume": ("volumePath",),
-}
+# Fields that may not be empty, though the published schema does not say so.
+_NEEDED = {"scaleIO": "volumeName", "storageos": "volumeName"}
+# Their required fields are looked at by their checks.
+_OWN_ORDER = ("csi", "quobyte")
 # As the real server writes them in some of its errors.
 _WHERE = {"gcePersistentDisk": "persistentDisk"}
 _TWICE = {"cephfs": "cephFS"}
 
-_HOST_PATH_TYPES = (
-    "",
-    "BlockDevice",
-    "CharDevice",
-    "Directory",
-    "DirectoryOrCreate",
-    "File",
-    "FileOrCreate",
-    "Socket",
-)
-_CACHING_MODES = ("None", "ReadOnly", "ReadWrite")
-_DISK_KINDS = ("Dedicated", "Managed", "Shared")
 _MANAGED_DISK = "/subscriptions/{sub-id}/resourcegroups/{group-name}/providers/microsoft.compute/disks/{disk-id}"
 _BLOB_DISK = "https://{account-name}.blob.core.windows.net/{container-name}/{disk-name}.vhd"
 _INITIATORS = {
@@ -115,9 +88,17 @@ def validate_pod_source(name: str, source: JSON, path: str) -> Errors:
 
 
 def _of_source(name: str, source: JSON, path: str, checks: dict[str, Check]) -> Errors:
-    at = f"{path}.{_WHERE.get(name, name)}"
-    errors = [FieldError.required(f"{at}.{field}") for field in _REQUIRED.get(name, ()) if not source.get(field)]
+    at, needed = f"{path}.{_WHERE.get(name, name)}", _NEEDED.get(name, "")
+    errors = [] if name in _OWN_ORDER else validate_required(_types()[name], source, at)
+    if needed and not source.get(needed):
+        errors.append(FieldError.required(f"{at}.{needed}"))
     return errors + checks[name](source, at) if name in checks else errors
+
+
+@cache
+def _types() -> dict[str, str]:
+    """Return the types of the sources, by the names of their fields."""
+    return {field.name: field.type for field in fields_of("core/v1.PersistentVolumeSource")}
 
 
 def validate_driver(name: str, path: str) -> Errors:
@@ -129,11 +110,9 @@ def validate_driver(name: str, path: str) -> Errors:
 
 
 def _host_path(source: JSON, path: str) -> Errors:
-    place, kind = source.get("path") or "", source.get("type") or ""
+    place = source.get("path") or ""
     errors = validate_no_backsteps(place, f"{path}.path")
-    if place and kind not in _HOST_PATH_TYPES:
-        errors.append(FieldError.not_supported(f"{path}.type", kind, _HOST_PATH_TYPES))
-    return errors
+    return errors + validate_field("core/v1.HostPathVolumeSource", source, "type", path) if place else errors
 
 
 def _local(source: JSON, path: str) -> Errors:
@@ -177,16 +156,14 @@ def _nfs(source: JSON, path: str) -> Errors:
 
 def _quobyte(source: JSON, path: str) -> Errors:
     registry, tenant = source.get("registry") or "", source.get("tenant") or ""
-    if not registry:
-        return [FieldError.required(f"{path}.registry", _HOST_PORTS)]
-    if len(tenant) >= 65:
+    errors = validate_field("core/v1.QuobyteVolumeSource", source, "registry", path, missing=_HOST_PORTS)
+    if registry and len(tenant) >= 65:
         why = "must be a UUID and may not exceed a length of 64 characters"
-        return [FieldError.required(f"{path}.tenant", why)]
-    return [
-        FieldError.invalid(f"{path}.registry", registry, _HOST_PORTS)
-        for pair in registry.split(",")
-        if not _HOST_PORT.fullmatch(pair)
-    ]
+        errors.append(FieldError.required(f"{path}.tenant", why))
+    elif registry:
+        wrong = (pair for pair in registry.split(",") if not _HOST_PORT.fullmatch(pair))
+        errors += [FieldError.invalid(f"{path}.registry", registry, _HOST_PORTS) for _ in wrong]
+    return errors + validate_field("core/v1.QuobyteVolumeSource", source, "volume", path)
 
 
 def _validate_portal(source: JSON, path: str, volume: str) -> Errors:
@@ -256,12 +233,10 @@ def _azure_file(source: JSON, path: str) -> Errors:
 
 
 def _azure_disk(source: JSON, path: str) -> Errors:
-    uri, kind, caching = source.get("diskURI") or "", source.get("kind"), source.get("cachingMode")
+    uri, kind = source.get("diskURI") or "", source.get("kind")
     errors: Errors = []
-    if caching is not None and caching not in _CACHING_MODES:
-        errors.append(FieldError.not_supported(f"{path}.cachingMode", caching, _CACHING_MODES))
-    if kind is not None and kind not in _DISK_KINDS:
-        errors.append(FieldError.not_supported(f"{path}.kind", kind, _DISK_KINDS))
+    for field in ("cachingMode", "kind"):
+        errors += validate_field("core/v1.AzureDiskVolumeSource", source, field, path)
     form = _MANAGED_DISK if kind == "Managed" else _BLOB_DISK
     if kind is not None and not uri.startswith("/subscriptions/" if kind == "Managed" else "https://"):
         errors.append(FieldError.not_supported(f"{path}.diskURI", uri, (form,)))
@@ -278,8 +253,7 @@ def _storageos(source: JSON, path: str, reference: tuple[str, ...] = _ANYWHERE) 
 
 def _csi(source: JSON, path: str) -> Errors:
     errors = validate_driver(source.get("driver") or "", f"{path}.driver")
-    if not source.get("volumeHandle"):
-        errors.append(FieldError.required(f"{path}.volumeHandle"))
+    errors += validate_field("core/v1.CSIPersistentVolumeSource", source, "volumeHandle", path)
     for field in _SECRETS:
         reference, at = source.get(field), f"{path}.{field}"
         errors += _named(reference, at, *_ANYWHERE)

@@ -10,17 +10,15 @@ from ...apimachinery.metadata import Errors, problems
 from ...apimachinery.names import dns_subdomain
 from ...apimachinery.quantity import Quantity
 from ...apimachinery.status import FieldError
+from ...schema.field_rules import rule_of
 from ..pods.defaults import VOLUME_DEFAULTS
 from ..pods.scheduling_validation import validate_node_selector
+from ..published import validate_field
 from ..resource_lists import round_up
 from .volume_sources import validate_sources
 
 JSON = dict[str, Any]
 
-ACCESS_MODES = ("ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", "ReadWriteOncePod")
-VOLUME_MODES = ("Block", "Filesystem")
-
-_RECLAIM_POLICIES = ("Delete", "Recycle", "Retain")
 _MAY_BE_EMPTY = ("hostPath", "azureDisk")
 _ATTRIBUTES = "volumeAttributesClassName"
 
@@ -30,8 +28,10 @@ def validate_access_modes(modes: list[str], path: str, why_needed: str = "") -> 
     errors: Errors = []
     if not modes:
         errors.append(FieldError.required(path, why_needed))
-    errors += [FieldError.not_supported(path, mode, ACCESS_MODES) for mode in modes if mode not in ACCESS_MODES]
-    if "ReadWriteOncePod" in modes and any(mode in ACCESS_MODES[:3] for mode in modes):
+    known = rule_of("core/v1.PersistentVolumeSpec", "accessModes").values
+    # The real server does not say which of them is wrong.
+    errors += [FieldError.not_supported(path, mode, known) for mode in modes if mode not in known]
+    if "ReadWriteOncePod" in modes and any(mode in known and mode != "ReadWriteOncePod" for mode in modes):
         errors.append(FieldError.forbidden(path, "may not use ReadWriteOncePod with other access modes"))
     return errors
 
@@ -60,19 +60,14 @@ def validate_volume_spec(spec: JSON, path: str, name: str) -> Errors:
     """Check the spec of the volume of that name."""
     errors = validate_access_modes(spec.get("accessModes") or [], f"{path}.accessModes")
     errors += _validate_capacity(spec.get("capacity"), f"{path}.capacity")
-    policy, mode, storage_class = (
-        spec.get(field) for field in ("persistentVolumeReclaimPolicy", "volumeMode", "storageClassName")
-    )
-    if policy and policy not in _RECLAIM_POLICIES:
-        errors.append(FieldError.not_supported(f"{path}.persistentVolumeReclaimPolicy", policy, _RECLAIM_POLICIES))
-    affinity = spec.get("nodeAffinity")
+    errors += validate_field("core/v1.PersistentVolumeSpec", spec, "persistentVolumeReclaimPolicy", path)
+    affinity, storage_class = spec.get("nodeAffinity"), spec.get("storageClassName")
     if affinity is not None:
         errors += _validate_affinity(affinity, f"{path}.nodeAffinity")
     errors += _validate_kept(spec, path, name, affinity is not None)
     if storage_class:
         errors += problems(f"{path}.storageClassName", storage_class, dns_subdomain(storage_class))
-    if mode is not None and mode not in VOLUME_MODES:
-        errors.append(FieldError.not_supported(f"{path}.volumeMode", mode, VOLUME_MODES))
+    errors += validate_field("core/v1.PersistentVolumeSpec", spec, "volumeMode", path)
     return errors + _validate_attributes(spec, path)
 
 

@@ -8,11 +8,11 @@ from ...apimachinery.addresses import ip_warnings
 from ...apimachinery.metadata import Errors, immutable, kind_and_name, problems, validate_domain_prefixed_path
 from ...apimachinery.names import dns_label, dns_subdomain, ip_address, port_name, port_number, wildcard_subdomain
 from ...apimachinery.status import FieldError
+from ..published import validate_field
 from ..strategy import Context, Strategy
 
 JSON = dict[str, Any]
 
-_PATH_TYPES = ("Exact", "ImplementationSpecific", "Prefix")
 _NOT_IN_PATHS = ("//", "/./", "/../", "%2f", "%2F")
 _NOT_AT_ENDS = ("/..", "/.")
 _SCOPES = ("Cluster", "Namespace")
@@ -94,22 +94,19 @@ def _validate_rule(rule: JSON, where: str) -> Errors:
             errors.append(FieldError.invalid(f"{where}.host", host, _NO_NAME))
         errors.extend(problems(f"{where}.host", host, _host_problems(host)))
     if http is not None:
-        paths = http.get("paths") or []
-        if not paths:
-            errors.append(FieldError.required(f"{where}.http.paths"))
-        for at, path in enumerate(paths):
+        errors.extend(validate_field("networking/v1.HTTPIngressRuleValue", http, "paths", f"{where}.http"))
+        for at, path in enumerate(http.get("paths") or ()):
             errors.extend(_validate_path(path, f"{where}.http.paths[{at}]"))
     return errors
 
 
 def _validate_path(path: JSON, where: str) -> Errors:
     kind, text = path.get("pathType"), path.get("path", "")
+    missing = "pathType must be specified"
+    errors = validate_field("networking/v1.HTTPIngressPath", path, "pathType", where, missing=missing)
     if kind is None:
-        return [FieldError.required(f"{where}.pathType", "pathType must be specified")]
-    errors: Errors = []
-    if kind not in _PATH_TYPES:
-        errors.append(FieldError.not_supported(f"{where}.pathType", kind, _PATH_TYPES))
-    elif not text.startswith("/") and (kind != "ImplementationSpecific" or text):
+        return errors
+    if not errors and not text.startswith("/") and (kind != "ImplementationSpecific" or text):
         errors.append(FieldError.invalid(f"{where}.path", text, "must be an absolute path"))
     if kind in ("Exact", "Prefix"):
         wrong = [f"must not contain '{part}'" for part in _NOT_IN_PATHS if part in text]
@@ -126,12 +123,8 @@ def _validate_backend(backend: JSON, path: str) -> Errors:
         return _validate_reference(resource, f"{path}.resource")
     if service is None:
         return [FieldError.invalid(path, "", "resource or service backend is required")]
-    errors: Errors = []
-    name, port = service.get("name"), service.get("port") or {}
-    if not name:
-        errors.append(FieldError.required(f"{path}.service.name"))
-    else:
-        errors.extend(problems(f"{path}.service.name", name, dns_label(name)))
+    errors = validate_field("networking/v1.IngressServiceBackend", service, "name", f"{path}.service", dns_label)
+    port = service.get("port") or {}
     called, number = port.get("name"), port.get("number")
     if called and number:
         errors.append(FieldError.invalid(path, "", "cannot set both port name & port number"))

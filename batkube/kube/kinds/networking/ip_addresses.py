@@ -9,7 +9,7 @@ from typing import Any
 
 from ...apimachinery.metadata import Errors, immutable, problems
 from ...apimachinery.names import Problems, dns_subdomain, ip_address, path_segment
-from ...apimachinery.status import FieldError
+from ..published import validate_field
 from ..strategy import Context, Strategy
 
 JSON = dict[str, Any]
@@ -32,10 +32,10 @@ class IPAddresses(Strategy):
     name_rule = staticmethod(_address_name)
 
     def validate_create(self, obj: JSON, ctx: Context) -> Errors:
-        return super().validate_create(obj, ctx) + _validate(_parent(obj))
+        return super().validate_create(obj, ctx) + _validate(obj.get("spec") or {})
 
     def validate_update(self, new: JSON, old: JSON, ctx: Context) -> Errors:
-        errors = super().validate_update(new, old, ctx) + _validate(_parent(new))
+        errors = super().validate_update(new, old, ctx) + _validate(new.get("spec") or {})
         return errors + immutable(_PATH, _parent(new), _parent(old), of="networking/v1.ParentReference")
 
 
@@ -44,16 +44,12 @@ def _parent(obj: JSON) -> JSON | None:
     return parent
 
 
-def _validate(parent: JSON | None) -> Errors:
+def _validate(spec: JSON) -> Errors:
+    parent = spec.get("parentRef")
     if parent is None:
-        return [FieldError.required(_PATH)]
+        return validate_field("networking/v1.IPAddressSpec", spec, "parentRef", "spec")
     group, namespace = parent.get("group") or "", parent.get("namespace") or ""
     errors = problems(f"{_PATH}.group", group, dns_subdomain(group) if group else ())
     for key in ("resource", "name"):
-        value = parent.get(key) or ""
-        errors += problems(f"{_PATH}.{key}", value, path_segment(value)) if value else [_required(key)]
+        errors += validate_field("networking/v1.ParentReference", parent, key, _PATH, path_segment)
     return errors + problems(f"{_PATH}.namespace", namespace, path_segment(namespace) if namespace else ())
-
-
-def _required(key: str) -> FieldError:
-    return FieldError.required(f"{_PATH}.{key}")

@@ -11,6 +11,7 @@ from ...apimachinery.label_selectors import validate_label_selector
 from ...apimachinery.metadata import Errors, problems
 from ...apimachinery.names import CIDR_WRONG, cidr, port_name, port_number
 from ...apimachinery.status import FieldError
+from ..published import validate_field
 from ..strategy import Context, Strategy
 
 JSON = dict[str, Any]
@@ -126,9 +127,9 @@ def _validate_peer(peer: JSON, known: Sequence[str], path: str) -> Errors:
 
 
 def _validate_block(block: JSON, known: Sequence[str], path: str) -> Errors:
-    whole = block.get("cidr", "")
-    if not whole:
-        return [FieldError.required(f"{path}.cidr")]
+    if errors := validate_field("networking/v1.IPBlock", block, "cidr", path):
+        return errors
+    whole = block["cidr"]
     errors = _validate_cidr(whole, known, f"{path}.cidr")
     if cidr(whole) == (CIDR_WRONG,):
         return errors

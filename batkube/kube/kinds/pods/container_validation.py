@@ -11,6 +11,7 @@ from typing import Any
 from ...apimachinery.metadata import Errors, problems
 from ...apimachinery.names import dns_label, port_name, port_number
 from ...apimachinery.status import FieldError
+from ..published import validate_field
 from ..resource_validation import validate_requirements
 from .env_validation import validate_env, validate_env_from
 from .mount_validation import validate_devices, validate_mounts
@@ -19,8 +20,6 @@ from .security_validation import validate_container_security
 
 JSON = dict[str, Any]
 
-_PULL_POLICIES = ("Always", "IfNotPresent", "Never")
-_PROTOCOLS = ("SCTP", "TCP", "UDP")
 _MESSAGE_POLICIES = ("File", "FallbackToLogsOnError")
 _RESTART_POLICIES = ("Always", "Never", "OnFailure")
 _RESTART_ACTIONS = ("Restart", "RestartAllContainers")
@@ -173,12 +172,7 @@ def _validate_restarts(container: JSON, path: str) -> Errors:
 
 def _validate_container(container: JSON, path: str, around: _Surroundings) -> Errors:
     """Check the rules for containers of all kinds."""
-    errors: Errors = []
-    name = container.get("name", "")
-    if not name:
-        errors.append(FieldError.required(f"{path}.name"))
-    elif wrong := dns_label(name):
-        errors.extend(problems(f"{path}.name", name, wrong))
+    errors = validate_field("core/v1.Container", container, "name", path, dns_label)
     if not container.get("image"):
         errors.append(FieldError.required(f"{path}.image"))
     policy = container.get("terminationMessagePolicy", "File")
@@ -194,12 +188,7 @@ def _validate_container(container: JSON, path: str, around: _Surroundings) -> Er
         errors.extend(validate_mounts(container, around.volumes, f"{path}.volumeMounts"))
     if container.get("volumeDevices"):
         errors.extend(validate_devices(container, around.volumes, f"{path}.volumeDevices"))
-    pull = container.get("imagePullPolicy", "")
-    if pull not in _PULL_POLICIES:
-        if pull:
-            errors.append(FieldError.not_supported(f"{path}.imagePullPolicy", pull, _PULL_POLICIES))
-        else:
-            errors.append(FieldError.required(f"{path}.imagePullPolicy"))
+    errors.extend(validate_field("core/v1.Container", container, "imagePullPolicy", path))
     if resources := container.get("resources"):
         errors.extend(validate_requirements(resources, f"{path}.resources", around.claims))
     if policies := container.get("resizePolicy"):
@@ -241,18 +230,10 @@ def _validate_ports(ports: list[JSON], path: str) -> Errors:
                 errors.append(FieldError.duplicate(f"{where}.name", name))
             else:
                 names.add(name)
-        number = port.get("containerPort", 0)
-        if not number:
-            errors.append(FieldError.required(f"{where}.containerPort"))
-        else:
-            errors.extend(problems(f"{where}.containerPort", number, port_number(number)))
+        errors.extend(validate_field("core/v1.ContainerPort", port, "containerPort", where, port_number))
         if host_port := port.get("hostPort", 0):
             errors.extend(problems(f"{where}.hostPort", host_port, port_number(host_port)))
-        protocol = port.get("protocol", "")
-        if not protocol:
-            errors.append(FieldError.required(f"{where}.protocol"))
-        elif protocol not in _PROTOCOLS:
-            errors.append(FieldError.not_supported(f"{where}.protocol", protocol, _PROTOCOLS))
+        errors.extend(validate_field("core/v1.ContainerPort", port, "protocol", where))
     return errors
 
 

@@ -11,6 +11,7 @@ from ...apimachinery.metadata import Errors, problems
 from ...apimachinery.names import config_key, dns_label, dns_subdomain, environment_name, qualified_name
 from ...apimachinery.quantity import Quantity
 from ...apimachinery.status import FieldError
+from ..published import validate_field
 from .mount_validation import validate_no_backsteps
 
 JSON = dict[str, Any]
@@ -46,6 +47,7 @@ _RESOURCE_FIELDS = (
     "requests.ephemeral-storage",
     "requests.memory",
 )
+_SELECTORS = {"configMapKeyRef": "core/v1.ConfigMapKeySelector", "secretKeyRef": "core/v1.SecretKeySelector"}
 _HUGE_PAGES = ("limits.hugepages-", "requests.hugepages-")
 _CPU_DIVISORS: tuple[str, ...] = ("1m", "1")
 _BYTE_DIVISORS = ("1", *(f"1{suffix}" for suffix in ("k", "M", "G", "T", "P", "E", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei")))
@@ -56,11 +58,7 @@ def validate_env(variables: list[JSON], path: str) -> Errors:
     errors: Errors = []
     for index, variable in enumerate(variables):
         where = f"{path}[{index}]"
-        name = variable.get("name", "")
-        if not name:
-            errors.append(FieldError.required(f"{where}.name"))
-        else:
-            errors.extend(problems(f"{where}.name", name, environment_name(name)))
+        errors.extend(validate_field("core/v1.EnvVar", variable, "name", where, environment_name))
         if variable.get("valueFrom") is not None:
             errors.extend(_validate_source(variable, f"{where}.valueFrom"))
     return errors
@@ -73,9 +71,9 @@ def _validate_source(variable: JSON, path: str) -> Errors:
         errors.extend(validate_field_reference(reference, f"{path}.fieldRef", _ENV_FIELDS))
     if (reference := source.get("resourceFieldRef")) is not None:
         errors.extend(validate_resource_reference(reference, f"{path}.resourceFieldRef"))
-    for key in ("configMapKeyRef", "secretKeyRef"):
+    for key in _SELECTORS:
         if (reference := source.get(key)) is not None:
-            errors.extend(_validate_key_reference(reference, f"{path}.{key}"))
+            errors.extend(_validate_key_reference(_SELECTORS[key], reference, f"{path}.{key}"))
     if (reference := source.get("fileKeyRef")) is not None:
         errors.extend(_validate_file_reference(reference, f"{path}.fileKeyRef"))
     kinds = [key for key, value in source.items() if value is not None]
@@ -94,8 +92,8 @@ def validate_field_reference(reference: JSON, path: str, allowed: Collection[str
     version, field = reference.get("apiVersion"), reference.get("fieldPath", "")
     if not version:
         return [FieldError.required(f"{path}.apiVersion")]
-    if not field:
-        return [FieldError.required(f"{path}.fieldPath")]
+    if errors := validate_field("core/v1.ObjectFieldSelector", reference, "fieldPath", path):
+        return errors
     base, bracket, rest = field.partition("['")
     subscripted = bool(bracket) and rest.endswith("']")
     wrong = ""
@@ -124,7 +122,7 @@ def validate_resource_reference(reference: JSON, path: str, *, of_volume: bool =
     if of_volume and not reference.get("containerName"):
         errors.append(FieldError.required(f"{path}.containerName"))
     elif not resource:
-        errors.append(FieldError.required(f"{path}.resource"))
+        errors.extend(validate_field("core/v1.ResourceFieldSelector", reference, "resource", path))
     elif resource not in _RESOURCE_FIELDS and not resource.startswith(_HUGE_PAGES):
         errors.append(FieldError.not_supported(f"{path}.resource", resource, _RESOURCE_FIELDS))
     return [*errors, *_validate_divisor(resource, reference.get("divisor", "0"), path)]
@@ -149,25 +147,17 @@ def _validate_divisor(resource: str, divisor: str, path: str) -> Errors:
     return [FieldError.invalid(f"{path}.divisor", resource, f"only divisor's values {known}")]
 
 
-def _validate_key_reference(reference: JSON, path: str) -> Errors:
-    name, key = reference.get("name", ""), reference.get("key", "")
+def _validate_key_reference(type_name: str, reference: JSON, path: str) -> Errors:
+    name = reference.get("name", "")
     errors = problems(f"{path}.name", name, dns_subdomain(name))
-    if not key:
-        return [*errors, FieldError.required(f"{path}.key")]
-    return [*errors, *problems(f"{path}.key", key, config_key(key))]
+    return [*errors, *validate_field(type_name, reference, "key", path, config_key)]
 
 
 def _validate_file_reference(reference: JSON, path: str) -> Errors:
     errors: Errors = []
-    for field, rule in (("key", environment_name), ("volumeName", dns_label)):
-        value = reference.get(field, "")
-        errors.extend(
-            problems(f"{path}.{field}", value, rule(value)) if value else [FieldError.required(f"{path}.{field}")]
-        )
-    place = reference.get("path", "")
-    if not place:
-        return [*errors, FieldError.required(f"{path}.path")]
-    return [*errors, *validate_no_backsteps(place, f"{path}.path")]
+    for field, rule in (("key", environment_name), ("volumeName", dns_label), ("path", None)):
+        errors.extend(validate_field("core/v1.FileKeySelector", reference, field, path, rule))
+    return [*errors, *validate_no_backsteps(reference.get("path", ""), f"{path}.path")]
 
 
 def validate_env_from(sources: list[JSON], path: str) -> Errors:

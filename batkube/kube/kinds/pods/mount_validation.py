@@ -9,10 +9,10 @@ from typing import Any
 
 from ...apimachinery.metadata import Errors
 from ...apimachinery.status import FieldError
+from ..published import validate_field
 
 JSON = dict[str, Any]
 
-_PROPAGATIONS = ("Bidirectional", "HostToContainer", "None")
 _RECURSIVE = ("Disabled", "Enabled", "IfPossible")
 _BLOCK_SOURCES = ("persistentVolumeClaim", "ephemeral")
 
@@ -25,12 +25,10 @@ def validate_mounts(container: JSON, volumes: Mapping[str, JSON], path: str) -> 
     for index, mount in enumerate(container["volumeMounts"]):
         where = f"{path}[{index}]"
         name, place = mount.get("name", ""), mount.get("mountPath", "")
-        if not name:
-            errors.append(FieldError.required(f"{where}.name"))
+        errors.extend(validate_field("core/v1.VolumeMount", mount, "name", where))
         if name not in volumes:
             errors.append(FieldError.not_found(f"{where}.name", name))
-        if not place:
-            errors.append(FieldError.required(f"{where}.mountPath"))
+        errors.extend(validate_field("core/v1.VolumeMount", mount, "mountPath", where))
         if place in places:
             errors.append(FieldError.invalid(f"{where}.mountPath", place, "must be unique"))
         places.add(place)
@@ -47,7 +45,7 @@ def validate_mounts(container: JSON, volumes: Mapping[str, JSON], path: str) -> 
                 why = "subPathExpr and subPath are mutually exclusive"
                 errors.append(FieldError.invalid(f"{where}.subPathExpr", expression, why))
             errors.extend(validate_inner_path(expression, f"{path}.subPathExpr"))
-        errors.extend(_validate_propagation(mount, container, f"{path}.mountPropagation"))
+        errors.extend(_validate_propagation(mount, container, path))
         errors.extend(_validate_recursive(mount, f"{path}.recursiveReadOnly"))
     return errors
 
@@ -66,15 +64,11 @@ def validate_no_backsteps(value: str, path: str) -> Errors:
 
 
 def _validate_propagation(mount: JSON, container: JSON, path: str) -> Errors:
-    propagation = mount.get("mountPropagation")
-    if propagation is None:
-        return []
-    if propagation not in _PROPAGATIONS:
-        return [FieldError.not_supported(path, propagation, _PROPAGATIONS)]
-    if propagation == "Bidirectional" and not (container.get("securityContext") or {}).get("privileged"):
+    privileged = (container.get("securityContext") or {}).get("privileged")
+    if mount.get("mountPropagation") == "Bidirectional" and not privileged:
         why = "Bidirectional mount propagation is available only to privileged containers"
-        return [FieldError.forbidden(path, why)]
-    return []
+        return [FieldError.forbidden(f"{path}.mountPropagation", why)]
+    return validate_field("core/v1.VolumeMount", mount, "mountPropagation", path)
 
 
 def _validate_recursive(mount: JSON, path: str) -> Errors:
@@ -101,8 +95,7 @@ def validate_devices(container: JSON, volumes: Mapping[str, JSON], path: str) ->
     for index, device in enumerate(container["volumeDevices"]):
         where = f"{path}[{index}]"
         name, place = device.get("name", ""), device.get("devicePath", "")
-        if not name:
-            errors.append(FieldError.required(f"{where}.name"))
+        errors.extend(validate_field("core/v1.VolumeDevice", device, "name", where))
         if name in names:
             errors.append(FieldError.invalid(f"{where}.name", name, "must be unique"))
         if name not in volumes:
@@ -110,8 +103,7 @@ def validate_devices(container: JSON, volumes: Mapping[str, JSON], path: str) ->
         elif not any(source in volumes[name] for source in _BLOCK_SOURCES):
             why = "can only use volume source type of PersistentVolumeClaim or Ephemeral for block mode"
             errors.append(FieldError.invalid(f"{where}.name", name, why))
-        if not place:
-            errors.append(FieldError.required(f"{where}.devicePath"))
+        errors.extend(validate_field("core/v1.VolumeDevice", device, "devicePath", where))
         if place in places:
             errors.append(FieldError.invalid(f"{where}.devicePath", place, "must be unique"))
         if place and ".." in place.split("/"):

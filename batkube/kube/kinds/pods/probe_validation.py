@@ -10,6 +10,7 @@ from typing import Any
 from ...apimachinery.metadata import Errors, problems
 from ...apimachinery.names import port_name, port_number
 from ...apimachinery.status import FieldError
+from ..published import validate_field
 
 JSON = dict[str, Any]
 
@@ -85,9 +86,7 @@ def _validate_http_get(action: JSON, path: str) -> Errors:
     if not action.get("path"):
         errors.append(FieldError.required(f"{path}.path"))
     errors.extend(_validate_port(action.get("port", 0), f"{path}.port"))
-    scheme = action.get("scheme", "")
-    if scheme not in ("HTTP", "HTTPS"):
-        errors.append(FieldError.not_supported(f"{path}.scheme", scheme, ("HTTP", "HTTPS")))
+    errors.extend(validate_field("core/v1.HTTPGetAction", action, "scheme", path))
     for header in action.get("httpHeaders") or ():
         name = header.get("name", "")
         if not _HEADER.fullmatch(name):

@@ -11,11 +11,13 @@ from ...apimachinery.metadata import Errors, problems
 from ...apimachinery.names import dns_label, dns_subdomain, label_value, qualified_name, whole_number
 from ...apimachinery.status import FieldError
 from ...schema.gates import COMPARISON_OPERATORS
+from ..published import validate_field
 from ..strategy import Context
 
 JSON = dict[str, Any]
 
 _EFFECTS = ("NoSchedule", "PreferNoSchedule", "NoExecute")
+_SPREAD = "core/v1.TopologySpreadConstraint"
 _UNSATISFIABLE = ("DoNotSchedule", "ScheduleAnyway")
 _REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 _PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution"
@@ -218,9 +220,8 @@ def validate_spread(constraints: list[JSON], path: str) -> Errors:
         when, least = constraint.get("whenUnsatisfiable", ""), constraint.get("minDomains")
         if skew <= 0:
             errors.append(FieldError.invalid(f"{where}.maxSkew", skew, "must be greater than zero"))
-        if not key:
-            errors.append(FieldError.required(f"{where}.topologyKey", "can not be empty"))
-        if when not in _UNSATISFIABLE:
+        errors.extend(validate_field(_SPREAD, constraint, "topologyKey", where, missing="can not be empty"))
+        if when not in _UNSATISFIABLE:  # an empty one is told as a wrong one, though it is required
             errors.append(FieldError.not_supported(f"{where}.whenUnsatisfiable", when, _UNSATISFIABLE))
         pair = (key, when)
         if any(
@@ -236,9 +237,7 @@ def validate_spread(constraints: list[JSON], path: str) -> Errors:
                 why = f"can only use minDomains if whenUnsatisfiable=DoNotSchedule, not {when}"
                 errors.append(FieldError.invalid(f"{where}.minDomains", least, why))
         for name in ("nodeAffinityPolicy", "nodeTaintsPolicy"):
-            policy = constraint.get(name)
-            if policy is not None and policy not in ("Honor", "Ignore"):
-                errors.append(FieldError.not_supported(f"{where}.{name}", policy, ("Honor", "Ignore")))
+            errors.extend(validate_field(_SPREAD, constraint, name, where))
         errors.extend(_validate_key_fields(constraint, where))
         errors.extend(validate_label_selector(constraint.get("labelSelector"), f"{where}.labelSelector"))
     return errors
@@ -266,13 +265,11 @@ def validate_claims(claims: list[JSON], path: str) -> Errors:
         name = claim.get("name", "")
         given, template = claim.get("resourceClaimName"), claim.get("resourceClaimTemplateName")
         shown = {"Name": name, "ResourceClaimName": given, "ResourceClaimTemplateName": template}
-        if not name:
-            errors.append(FieldError.required(f"{where}.name"))
-        elif name in names:
+        if name in names:
             errors.append(FieldError.duplicate(f"{where}.name", name))
         else:
-            errors.extend(problems(f"{where}.name", name, dns_label(name)))
-            names.add(name)
+            errors.extend(validate_field("core/v1.PodResourceClaim", claim, "name", where, dns_label))
+            names.update([name] if name else ())
         if given is not None and template is not None:
             why = "at most one of `resourceClaimName` or `resourceClaimTemplateName` may be specified"
             errors.append(FieldError.invalid(where, shown, why))

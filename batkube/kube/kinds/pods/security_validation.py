@@ -12,6 +12,7 @@ from typing import Any
 from ...apimachinery.metadata import Errors
 from ...apimachinery.status import FieldError
 from ...schema.internal_json import internal
+from ..published import validate_field
 from .mount_validation import validate_inner_path
 from .windows_validation import validate_windows_options
 
@@ -19,7 +20,6 @@ JSON = dict[str, Any]
 
 _MAX_ID = (1 << 31) - 1
 _OUT_OF_RANGE = f"must be between 0 and {_MAX_ID}, inclusive"
-_PROFILES = ("Localhost", "RuntimeDefault", "Unconfined")
 _SYSCTL = re.compile(r"[a-z0-9]([-_a-z0-9]*[a-z0-9])?((\.|/)[a-z0-9]([-_a-z0-9]*[a-z0-9])?)*")
 _SHM, _MSG = ("", "all", "max", "mni", "_rmid_forced"), ("", "max", "mnb", "mni")
 _IPC_SYSCTLS = ("kernel.sem", *(f"kernel.shm{each}" for each in _SHM), *(f"kernel.msg{each}" for each in _MSG))
@@ -37,14 +37,10 @@ def validate_pod_security(context: JSON, spec: JSON, path: str) -> Errors:
         why = "ShareProcessNamespace and HostPID cannot both be enabled"
         errors.append(FieldError.invalid(f"{path}.shareProcessNamespace", True, why))
     errors.extend(_validate_sysctls(context.get("sysctls") or [], spec, f"{path}.sysctls"))
-    policies = (
-        ("fsGroupChangePolicy", ("Always", "OnRootMismatch")),
-        ("supplementalGroupsPolicy", ("Merge", "Strict")),
-        ("seLinuxChangePolicy", ("Recursive",)),
-    )
-    for key, allowed in policies:
-        if context.get(key) is not None and context[key] not in allowed:
-            errors.append(FieldError.not_supported(f"{path}.{key}", context[key], allowed))
+    for key in ("fsGroupChangePolicy", "supplementalGroupsPolicy"):
+        errors.extend(validate_field("core/v1.PodSecurityContext", context, key, path))
+    if (policy := context.get("seLinuxChangePolicy")) not in (None, "Recursive"):
+        errors.append(FieldError.not_supported(f"{path}.seLinuxChangePolicy", policy, ("Recursive",)))
     errors.extend(_validate_seccomp(context.get("seccompProfile"), f"{path}.seccompProfile"))
     errors.extend(validate_windows_options(context.get("windowsOptions"), f"{path}.windowsOptions"))
     return [*errors, *_validate_app_armor(context.get("appArmorProfile"), f"{path}.appArmorProfile")]
@@ -56,8 +52,7 @@ def validate_container_security(context: JSON, path: str, *, host_users: bool) -
     for key in ("runAsUser", "runAsGroup"):
         errors.extend(_validate_id(context.get(key), f"{path}.{key}"))
     mount = context.get("procMount")
-    if mount is not None and mount not in ("Default", "Unmasked"):
-        errors.append(FieldError.not_supported(f"{path}.procMount", mount, ("Default", "Unmasked")))
+    errors.extend(validate_field("core/v1.SecurityContext", context, "procMount", path))
     if mount == "Unmasked" and host_users:
         errors.append(FieldError.invalid(f"{path}.procMount", mount, "`hostUsers` must be false to use `Unmasked`"))
     errors.extend(_validate_seccomp(context.get("seccompProfile"), f"{path}.seccompProfile"))
@@ -79,12 +74,9 @@ def _validate_id(value: int | None, path: str) -> Errors:
 def _validate_seccomp(profile: JSON | None, path: str) -> Errors:
     if profile is None:
         return []
-    errors: Errors = []
     kind, local = profile.get("type", ""), profile.get("localhostProfile")
-    if not kind:
-        errors.append(FieldError.required(f"{path}.type", "type is required when seccompProfile is set"))
-    elif kind not in _PROFILES:
-        errors.append(FieldError.not_supported(f"{path}.type", kind, _PROFILES))
+    missing = "type is required when seccompProfile is set"
+    errors = validate_field("core/v1.SeccompProfile", profile, "type", path, missing=missing)
     if kind == "Localhost":
         if local is None:
             why = "must be set when seccomp type is Localhost"
@@ -107,10 +99,9 @@ def _validate_app_armor(profile: JSON | None, path: str) -> Errors:
         if local != local.strip():
             return [FieldError.invalid(f"{path}.localhostProfile", local, "must not be padded with whitespace")]
         return []
-    if not kind:
-        return [FieldError.required(f"{path}.type", "type is required when appArmorProfile is set")]
-    if kind not in _PROFILES:
-        return [FieldError.not_supported(f"{path}.type", kind, _PROFILES)]
+    missing = "type is required when appArmorProfile is set"
+    if errors := validate_field("core/v1.AppArmorProfile", profile, "type", path, missing=missing):
+        return errors
     if local is not None:
         why = "can only be set when AppArmor type is Localhost"
         return [FieldError.invalid(f"{path}.localhostProfile", local, why)]
@@ -123,7 +114,7 @@ def _validate_sysctls(sysctls: list[JSON], spec: JSON, path: str) -> Errors:
     for index, sysctl in enumerate(sysctls):
         name, where = sysctl.get("name", ""), f"{path}[{index}].name"
         if not name:
-            errors.append(FieldError.required(where))
+            errors.extend(validate_field("core/v1.Sysctl", sysctl, "name", f"{path}[{index}]"))
         elif len(name) > 253 or not _SYSCTL.fullmatch(name):
             why = f"must have at most 253 characters and match regex {_SYSCTL_FORMAT}"
             errors.append(FieldError.invalid(where, name, why))

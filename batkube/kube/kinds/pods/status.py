@@ -10,11 +10,13 @@ from ...apimachinery.addresses import ip_warnings
 from ...apimachinery.metadata import Errors, immutable, problems
 from ...apimachinery.names import dns_label, dns_subdomain, ip_address, qualified_name
 from ...apimachinery.status import FieldError
+from ..published import validate_field
 from ..strategy import keep
 from .container_states import validate_restarts
 
 JSON = dict[str, Any]
 
+_EXTENDED = "core/v1.PodExtendedResourceClaimStatus"
 _MAPPED = ("containerName", "resourceName", "requestName")
 _HEALTH = ("Healthy", "Unhealthy", "Unknown")
 _MAX_ID = (1 << 31) - 1
@@ -132,10 +134,9 @@ def _validate_extended_claim(status: JSON, spec: JSON) -> Errors:
         for key in ("initContainers", "containers")
         for each in spec.get(key) or ()
     }
-    errors: Errors = []
     mappings = status.get("requestMappings") or []
-    if not mappings:
-        errors.append(FieldError.required(f"{path}.requestMappings", "at least one request mapping is required"))
+    missing = "at least one request mapping is required"
+    errors = validate_field(_EXTENDED, status, "requestMappings", path, missing=missing)
     seen: list[tuple[str, ...]] = []
     for index, mapping in enumerate(mappings):
         where = f"{path}.requestMappings[{index}]"
@@ -155,10 +156,7 @@ def _validate_extended_claim(status: JSON, spec: JSON) -> Errors:
                 FieldError.duplicate(f"{where}.{field}", value) for field, value in zip(_MAPPED, key, strict=True)
             ]
         seen.append(key)
-    name = status.get("resourceClaimName", "")
-    if not name:
-        return [*errors, FieldError.required(f"{path}.resourceClaimName")]
-    return [*errors, *problems(f"{path}.resourceClaimName", name, dns_subdomain(name))]
+    return [*errors, *validate_field(_EXTENDED, status, "resourceClaimName", path, dns_subdomain)]
 
 
 def _validate_user(user: JSON | None, spec: JSON, path: str) -> Errors:

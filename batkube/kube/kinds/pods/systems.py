@@ -9,6 +9,7 @@ from typing import Any
 
 from ...apimachinery.metadata import Errors
 from ...apimachinery.status import FieldError
+from ..published import validate_field
 from .annotations import containers_of
 
 JSON = dict[str, Any]
@@ -45,9 +46,9 @@ def validate_system(spec: JSON, path: str) -> Errors:
     system = spec.get("os")
     if system is None:
         return []
-    name = system.get("name", "")
-    if not name:
-        return [FieldError.required(f"{path}.os.name")]
+    if errors := validate_field("core/v1.PodOS", system, "name", f"{path}.os"):
+        return errors
+    name = system["name"]
     if name not in SYSTEMS:
         return [FieldError.not_supported(f"{path}.os", name, SYSTEMS)]
     contexts = list(_security_contexts(spec, path))

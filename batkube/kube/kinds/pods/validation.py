@@ -25,7 +25,7 @@ JSON = dict[str, Any]
 
 _RESTART_POLICIES = ("Always", "OnFailure", "Never")
 _DNS_POLICIES = ("ClusterFirstWithHostNet", "ClusterFirst", "Default", "None")
-_PREEMPTION_POLICIES = ("Never", "PreemptLowerPriority")
+_PREEMPTION_POLICIES = ("PreemptLowerPriority", "Never")
 _MAX_DEADLINE = (1 << 31) - 1
 _MAX_HOSTNAME = 64
 _MAX_NAMESERVERS, _MAX_SEARCHES, _MAX_SEARCH_CHARACTERS = 3, 32, 2048

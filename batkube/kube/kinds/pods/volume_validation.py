@@ -11,6 +11,7 @@ from ...apimachinery.quantity import Quantity
 from ...apimachinery.status import FieldError
 from ..core.volume_claims import validate_claim_spec
 from ..core.volume_sources import validate_pod_source
+from ..published import validate_field, validate_required
 from ..template_metadata import validate_template_metadata
 from .env_validation import validate_field_reference, validate_resource_reference
 from .mount_validation import validate_inner_path
@@ -24,7 +25,6 @@ _DOWNWARD_FIELDS = (
     "metadata.namespace",
     "metadata.uid",
 )
-_PULL_POLICIES = ("Always", "IfNotPresent", "Never")
 # The sources in the order in which the real server looks at them: only the first of several is looked into.
 _ORDER = (
     "emptyDir",
@@ -58,13 +58,18 @@ _ORDER = (
     "ephemeral",
     "image",
 )
-# Fields that may not be empty, of sources that only pods have.
-_REQUIRED: dict[str, tuple[str, ...]] = {
-    "secret": ("secretName",),
-    "configMap": ("name",),
-    "persistentVolumeClaim": ("claimName",),
-    "csi": ("driver",),
-    "gitRepo": ("repository",),
+# Sources that only pods have, and their types.
+_OWN = {
+    "configMap": "core/v1.ConfigMapVolumeSource",
+    "csi": "core/v1.CSIVolumeSource",
+    "downwardAPI": "core/v1.DownwardAPIVolumeSource",
+    "emptyDir": "core/v1.EmptyDirVolumeSource",
+    "ephemeral": "core/v1.EphemeralVolumeSource",
+    "gitRepo": "core/v1.GitRepoVolumeSource",
+    "image": "core/v1.ImageVolumeSource",
+    "persistentVolumeClaim": "core/v1.PersistentVolumeClaimVolumeSource",
+    "projected": "core/v1.ProjectedVolumeSource",
+    "secret": "core/v1.SecretVolumeSource",
 }
 _OTHER_NAMES = {"cephfs": "cephFS", "downwardAPI": "downwarAPI"}  # as the real server writes them in this one error
 
@@ -112,13 +117,12 @@ def _validate_source(volume: JSON, path: str) -> Errors:
     if not sources:
         return [FieldError.required(path, "must specify a volume type")]
     name, source = sources[0], volume[sources[0]]
-    where = f"{path}.{name}"
-    errors = [FieldError.required(f"{where}.{field}") for field in _REQUIRED.get(name, ()) if not source.get(field)]
-    check = _CHECKS.get(name)
-    if check is not None:
-        errors.extend(check(source, where))
-    elif name not in _REQUIRED:
-        errors.extend(validate_pod_source(name, source, path))
+    if (of := _OWN.get(name)) is None:
+        errors = validate_pod_source(name, source, path)
+    else:
+        errors = validate_required(of, source, f"{path}.{name}")
+        if (check := _CHECKS.get(name)) is not None:
+            errors.extend(check(source, f"{path}.{name}"))
     errors.extend(
         FieldError.forbidden(f"{path}.{_OTHER_NAMES.get(extra, extra)}", "may not specify more than 1 volume type")
         for extra in sources[1:]
@@ -131,6 +135,16 @@ def _validate_empty_dir(source: JSON, path: str) -> Errors:
     if limit is not None and Quantity.parse(limit).value < 0:
         return [FieldError.forbidden(f"{path}.sizeLimit", "SizeLimit field must be a valid resource quantity")]
     return []
+
+
+def _validate_config_map(source: JSON, path: str) -> Errors:
+    errors = [] if source.get("name") else [FieldError.required(f"{path}.name")]
+    return errors + _validate_keys(source, path)
+
+
+def _validate_secret(source: JSON, path: str) -> Errors:
+    errors = [] if source.get("secretName") else [FieldError.required(f"{path}.secretName")]
+    return errors + _validate_keys(source, path)
 
 
 def _validate_keys(source: JSON, path: str) -> Errors:
@@ -146,7 +160,7 @@ def _validate_downward(source: JSON, path: str) -> Errors:
 
 def _validate_file(item: JSON, path: str) -> Errors:
     """Check a file that contains a field of the pod. (The real server does not say which item is wrong.)"""
-    errors = _validate_place(item, path)
+    errors = _validate_place("core/v1.DownwardAPIVolumeFile", item, path)
     field, resource = item.get("fieldRef"), item.get("resourceFieldRef")
     if field is not None:
         errors.extend(validate_field_reference(field, f"{path}.fieldRef", _DOWNWARD_FIELDS))
@@ -172,18 +186,14 @@ def _validate_items(items: list[JSON], path: str) -> Errors:
     errors: Errors = []
     for index, item in enumerate(items):
         where = f"{path}[{index}]"
-        if not item.get("key"):
-            errors.append(FieldError.required(f"{where}.key"))
-        errors.extend(_validate_place(item, where))
+        errors.extend(validate_field("core/v1.KeyToPath", item, "key", where))
+        errors.extend(_validate_place("core/v1.KeyToPath", item, where))
         errors.extend(_validate_mode(item, "mode", where))
     return errors
 
 
-def _validate_place(item: JSON, path: str) -> Errors:
-    place = item.get("path", "")
-    if not place:
-        return [FieldError.required(f"{path}.path")]
-    return _validate_local(place, f"{path}.path")
+def _validate_place(type_name: str, item: JSON, path: str) -> Errors:
+    return validate_field(type_name, item, "path", path) or _validate_local(item["path"], f"{path}.path")
 
 
 def _validate_local(place: str, path: str) -> Errors:
@@ -224,7 +234,7 @@ def _validate_projected(source: JSON, path: str) -> Errors:
 
 def _validate_token(token: JSON, path: str, volume_path: str) -> Errors:
     errors: Errors = []
-    seconds, place = token.get("expirationSeconds", 0), token.get("path", "")
+    seconds = token.get("expirationSeconds", 0)
     if seconds < 600:
         why = "may not specify a duration less than 10 minutes"
         errors.append(FieldError.invalid(f"{path}.expirationSeconds", seconds, why))
@@ -232,9 +242,7 @@ def _validate_token(token: JSON, path: str, volume_path: str) -> Errors:
         why = "may not specify a duration larger than 2^32 seconds"
         errors.append(FieldError.invalid(f"{path}.expirationSeconds", seconds, why))
     # The real server names the volume here, not the source.
-    if not place:
-        return [*errors, FieldError.required(f"{volume_path}.path")]
-    return [*errors, *_validate_local(place, f"{volume_path}.path")]
+    return [*errors, *_validate_place("core/v1.ServiceAccountTokenProjection", token, volume_path)]
 
 
 def _validate_csi(source: JSON, path: str) -> Errors:
@@ -266,19 +274,16 @@ def _validate_image(source: JSON, path: str) -> Errors:
     errors: Errors = []
     if not source.get("reference"):
         errors.append(FieldError.required(f"{path}.reference"))
-    policy = source.get("pullPolicy", "")
-    if policy not in _PULL_POLICIES:
-        errors.append(FieldError.not_supported(f"{path}.pullPolicy", policy, _PULL_POLICIES))
-    return errors
+    return [*errors, *validate_field("core/v1.ImageVolumeSource", source, "pullPolicy", path)]
 
 
 _CHECKS: dict[str, Callable[[JSON, str], Errors]] = {
-    "configMap": _validate_keys,
+    "configMap": _validate_config_map,
     "csi": _validate_csi,
     "downwardAPI": _validate_downward,
     "emptyDir": _validate_empty_dir,
     "ephemeral": _validate_ephemeral,
     "image": _validate_image,
     "projected": _validate_projected,
-    "secret": _validate_keys,
+    "secret": _validate_secret,
 }

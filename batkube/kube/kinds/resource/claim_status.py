@@ -12,6 +12,7 @@ from ...apimachinery.names import dns_label
 from ...apimachinery.status import FieldError
 from ..conditions import validate_conditions
 from ..pods.scheduling_validation import validate_node_selector
+from ..published import validate_field
 from ..strategy import Context
 from .claim_references import Names, forbid_admin, validate_reference, validate_references
 from .devices import (
@@ -31,7 +32,6 @@ _MAX_RESERVATIONS = 256
 _MAX_RESULTS = 32
 _MAX_CONDITIONS = 8
 _MAX_ADDRESSES = 16
-_SOURCES = ("FromClaim", "FromClass")
 
 
 def _device(result: JSON) -> tuple[str, ...]:
@@ -149,12 +149,7 @@ def _validate_allocation(allocation: JSON, names: Names) -> Errors:
         return errors + validate_binding_conditions(one, at)
 
     def config(one: JSON, at: str) -> Errors:
-        source = one.get("source") or ""
-        errors: Errors = []
-        if not source:
-            errors.append(FieldError.required(f"{at}.source"))
-        elif source not in _SOURCES:
-            errors.append(FieldError.not_supported(f"{at}.source", source, _SOURCES))
+        errors = validate_field("resource/v1.DeviceAllocationConfiguration", one, "source", at)
         return errors + validate_references(one, at, names) + validate_configuration(one, at)
 
     path = "status.allocation.devices"

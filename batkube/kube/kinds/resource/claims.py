@@ -7,6 +7,7 @@ from typing import Any
 from ...apimachinery.metadata import Errors, immutable, problems, validate_new
 from ...apimachinery.names import dns_label, dns_subdomain, label_value, qualified_name
 from ...apimachinery.status import FieldError
+from ..published import validate_field
 from ..strategy import USERS_METADATA, Context, Strategy
 from ..template_metadata import validate_template_metadata
 from .claim_references import MAX_REQUESTS, Names, forbid_admin, names_of, validate_references
@@ -14,7 +15,6 @@ from .claim_status import drop_deallocated, results_of, validate_status
 from .devices import (
     MAX_CONFIGS,
     validate_configuration,
-    validate_effect,
     validate_items,
     validate_qualified_name,
     validate_selectors,
@@ -24,7 +24,7 @@ JSON = dict[str, Any]
 
 _MAX_ALTERNATIVES = 8
 _MAX_CONSTRAINTS = 32
-_MODES = ("All", "ExactCount")
+_EXACT = "resource/v1.ExactDeviceRequest"
 _ONE_KIND = "exactly one of `exactly` or `firstAvailable` is required"
 _ONE_ATTRIBUTE = (
     'exactly one of "matchAttribute" or "distinctAttribute" is required, but multiple fields are set'  # none is
@@ -175,12 +175,8 @@ def _validate_alternative(asked: JSON, path: str) -> Errors:
 
 
 def _validate_asked(asked: JSON, path: str) -> Errors:
-    device_class = asked.get("deviceClassName") or ""
-    errors: Errors = []
-    if device_class:
-        errors += problems(f"{path}.deviceClassName", device_class, dns_subdomain(device_class))
-    else:
-        errors.append(FieldError.required(f"{path}.deviceClassName"))
+    """Check what both kinds of requests have in common: an exact one, and one of several alternatives."""
+    errors = validate_field(_EXACT, asked, "deviceClassName", path, dns_subdomain)
     errors += validate_selectors(asked.get("selectors") or [], f"{path}.selectors")
     mode, count = asked.get("allocationMode"), asked.get("count") or 0
     if mode == "All" and count:
@@ -188,24 +184,23 @@ def _validate_asked(asked: JSON, path: str) -> Errors:
         errors.append(FieldError.invalid(f"{path}.count", count, why))
     elif mode == "ExactCount" and count <= 0:
         errors.append(FieldError.invalid(f"{path}.count", count, "must be greater than zero"))
-    elif mode not in _MODES:
-        errors.append(FieldError.not_supported(f"{path}.allocationMode", mode, _MODES))
+    errors += validate_field(_EXACT, asked, "allocationMode", path)
     for index, toleration in enumerate(asked.get("tolerations") or ()):
         errors += _validate_toleration(toleration, f"{path}.tolerations[{index}]")
     return errors
 
 
 def _validate_toleration(toleration: JSON, path: str) -> Errors:
-    key, operator, value, effect = (toleration.get(field) or "" for field in ("key", "operator", "value", "effect"))
+    key, operator, value = (toleration.get(field) or "" for field in ("key", "operator", "value"))
     errors = problems(f"{path}.key", key, qualified_name(key)) if key else []
     if operator == "Exists":
         if value:
             errors.append(FieldError.invalid(f"{path}.value", value, "must be empty for operator `Exists`"))
     elif operator == "Equal":
         errors += problems(f"{path}.value", value, label_value(value))
-    else:
-        errors.append(FieldError.not_supported(f"{path}.operator", operator, ("Equal", "Exists")))
-    return errors + (validate_effect(effect, f"{path}.effect") if effect else [])
+    for field in ("operator", "effect"):
+        errors += validate_field("resource/v1.DeviceToleration", toleration, field, path)
+    return errors
 
 
 def _validate_constraint(constraint: JSON, path: str, names: Names) -> Errors:

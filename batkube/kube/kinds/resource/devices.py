@@ -18,7 +18,6 @@ JSON = dict[str, Any]
 
 MAX_SELECTORS = 32
 MAX_CONFIGS = 32
-TAINT_EFFECTS = ("NoExecute", "NoSchedule", "None")
 
 _MAX_DRIVER_NAME = 63
 _MAX_POOL_NAME = 253
@@ -191,11 +190,6 @@ def validate_share_id(uid: str | None, path: str) -> Errors:
         return [FieldError.invalid(path, uid, f"error validating uid: invalid UUID length: {len(uid)}")]
     readable = _UID_FORMS.fullmatch(uid) is not None
     return [FieldError.invalid(path, uid, _UID_WRONG if readable else "error validating uid: invalid UUID format")]
-
-
-def validate_effect(effect: str, path: str) -> Errors:
-    """Check the effect of a device's taint, or of a toleration of one."""
-    return [] if effect in TAINT_EFFECTS else [FieldError.not_supported(path, effect, TAINT_EFFECTS)]
 
 
 def _validate_key(key: str, path: str) -> Errors:

@@ -10,19 +10,22 @@ from ...apimachinery.names import dns_label, dns_subdomain, label_value, qualifi
 from ...apimachinery.quantity import Quantity
 from ...apimachinery.status import FieldError, quote
 from ..pods.scheduling_validation import validate_node_selector
+from ..published import validate_field
 from ..resource_lists import is_native
 from ..strategy import Context, Strategy
 from .device_capacity import validate_capacity
 from .devices import (
     validate_binding_conditions,
     validate_driver_name,
-    validate_effect,
     validate_items,
     validate_pool_name,
     validate_qualified_name,
 )
 
 JSON = dict[str, Any]
+
+# The types of counters, by the field that names the set.
+_COUNTERS = {"name": "resource/v1.CounterSet", "counterSet": "resource/v1.DeviceCounterConsumption"}
 
 _MAX_DEVICES = 128
 _MAX_DEVICES_ADVANCED = 64  # with taints, counters or lists
@@ -150,11 +153,9 @@ def _validate_slice(spec: JSON, before: JSON) -> Errors:
 
 def _validate_counters(one: JSON, field: str, path: str) -> Errors:
     """Check a set of counters, or the part of one that a device uses."""
-    name, counters = one.get(field) or "", one.get("counters") or {}
-    errors = problems(f"{path}.{field}", name, dns_label(name)) if name else [FieldError.required(f"{path}.{field}")]
-    if not counters:
-        errors.append(FieldError.required(f"{path}.counters"))
-    elif len(counters) > _MAX_COUNTERS:
+    of, counters = _COUNTERS[field], one.get("counters") or {}
+    errors = validate_field(of, one, field, path, dns_label) + validate_field(of, one, "counters", path)
+    if len(counters) > _MAX_COUNTERS:
         errors.append(FieldError.too_many(f"{path}.counters", len(counters), _MAX_COUNTERS))
     else:
         errors += [error for key in counters for error in problems(f"{path}.counters", key, dns_label(key))]
@@ -276,6 +277,6 @@ def _validate_attribute(attribute: JSON, path: str) -> Errors:
 
 
 def _validate_taint(taint: JSON, path: str) -> Errors:
-    key, value, effect = (taint.get(field) or "" for field in ("key", "value", "effect"))
+    key, value = taint.get("key") or "", taint.get("value") or ""
     errors = problems(f"{path}.key", key, qualified_name(key)) + problems(f"{path}.value", value, label_value(value))
-    return errors + (validate_effect(effect, f"{path}.effect") if effect else [FieldError.required(f"{path}.effect")])
+    return errors + validate_field("resource/v1.DeviceTaint", taint, "effect", path)

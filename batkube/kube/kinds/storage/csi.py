@@ -15,6 +15,7 @@ from ...schema.gates import VOLUME_LIMIT_SCALING
 from ..core.volume_sources import validate_driver
 from ..core.volume_specs import default_volume_spec, validate_inline_spec
 from ..node_labels import warnings_of_selector
+from ..published import validate_field
 from ..strategy import USERS_METADATA, Context, Strategy
 
 JSON = dict[str, Any]
@@ -160,9 +161,8 @@ def _validate_node_drivers(drivers: list[JSON]) -> Errors:
         at = f"spec.drivers[{index}]"
         name, node = driver.get("name") or "", driver.get("nodeID") or ""
         errors += validate_driver(name, f"{at}.name")
-        if not node:
-            errors.append(FieldError.required(f"{at}.nodeID"))
-        elif len(node.encode()) > _MAX_NODE_ID:
+        errors += validate_field("storage/v1.CSINodeDriver", driver, "nodeID", at)
+        if len(node.encode()) > _MAX_NODE_ID:
             errors.append(FieldError.invalid(f"{at}.nodeID", node, f"must be {_MAX_NODE_ID} characters or less"))
         count = (driver.get("allocatable") or {}).get("count")
         if count is not None and count < 0:

@@ -9,6 +9,7 @@ from ...apimachinery.metadata import Errors, immutable, problems
 from ...apimachinery.names import qualified_name
 from ...apimachinery.status import FieldError
 from ..node_labels import DEPRECATED
+from ..published import validate_field
 from ..strategy import Context, Strategy
 
 JSON = dict[str, Any]
@@ -20,7 +21,6 @@ DEFAULT_CLASS = "storageclass.kubernetes.io/is-default-class"
 _MAX_PARAMETERS = 512
 _MAX_PARAMETERS_SIZE = 256 * 1024  # bytes, keys and values of all
 _RECLAIM_POLICIES = ("Delete", "Retain")
-_BINDING_MODES = ("Immediate", "WaitForFirstConsumer")
 
 
 class StorageClasses(Strategy):
@@ -70,12 +70,11 @@ def _default(obj: JSON) -> None:
 
 
 def _validate(obj: JSON, ctx: Context) -> Errors:
-    errors = _validate_provisioner(obj.get("provisioner") or "", "provisioner")
+    errors = _validate_driver("storage/v1.StorageClass", obj, "provisioner")
     errors += _validate_parameters(obj.get("parameters") or {})
     if obj["reclaimPolicy"] and obj["reclaimPolicy"] not in _RECLAIM_POLICIES:
         errors.append(FieldError.not_supported("reclaimPolicy", obj["reclaimPolicy"], _RECLAIM_POLICIES))
-    if obj["volumeBindingMode"] not in _BINDING_MODES:
-        errors.append(FieldError.not_supported("volumeBindingMode", obj["volumeBindingMode"], _BINDING_MODES))
+    errors += validate_field("storage/v1.StorageClass", obj, "volumeBindingMode", "")
     topologies = obj.get("allowedTopologies") or []
     errors += _validate_topologies(topologies)
     if not errors:
@@ -99,7 +98,7 @@ def _validate_topologies(topologies: list[JSON]) -> Errors:
 
 def _validate_topology(requirement: JSON, path: str, known: dict[str, set[str]]) -> Errors:
     key, values = requirement.get("key") or "", requirement.get("values") or []
-    errors = [] if values else [FieldError.required(f"{path}.values")]
+    errors = validate_field("core/v1.TopologySelectorLabelRequirement", requirement, "values", path)
     errors += [
         FieldError.duplicate(f"{path}.values[{index}]", value)
         for index, value in enumerate(values)
@@ -121,17 +120,17 @@ def _warnings_of_topologies(topologies: list[JSON]) -> Iterator[str]:
 
 
 def _validate_attributes(obj: JSON) -> Errors:
-    errors = _validate_provisioner(obj.get("driverName") or "", "driverName")
+    errors = _validate_driver("storage/v1.VolumeAttributesClass", obj, "driverName")
     errors += _validate_parameters(obj.get("parameters") or {})
     if not obj.get("parameters"):
         errors.append(FieldError.required("parameters", "must contain at least one key/value pair"))
     return errors
 
 
-def _validate_provisioner(name: str, field: str) -> Errors:
-    if not name:
-        return [FieldError.required(field)]
-    return problems(field, name.lower(), qualified_name(name.lower()))
+def _validate_driver(type_name: str, obj: JSON, field: str) -> Errors:
+    """Check the name of a driver. The error shows it in small letters, by which it is judged."""
+    name = (obj.get(field) or "").lower()
+    return validate_field(type_name, obj, field, "") or problems(field, name, qualified_name(name))
 
 
 def _validate_parameters(parameters: dict[str, str]) -> Errors:
