@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import json
 import sys
 from functools import partial
+from pathlib import Path
 
 import httpx
 
@@ -14,6 +16,7 @@ from tests.conformance.servers import Server, batkube, kube_apiserver
 from .asking import Request, ask, client, difference
 from .custom import compare
 from .definitions import Kind
+from .faults import causes, faulty
 from .mutations import Schemas
 from .objects import Base, read_objects
 from .questions import changes, creations
@@ -33,15 +36,20 @@ def main() -> int:
     parser.add_argument(
         "--custom", type=int, default=0, metavar="KINDS", help="custom resources of that many kinds alone"
     )
+    parser.add_argument("--faults", action="store_true", help="objects with several faults, and the order of causes")
+    parser.add_argument("--record", type=Path, metavar="FILE", help="with --faults: what kube-apiserver answers")
     parser.add_argument("--texts", action="store_true", help="compare texts as well")
     parser.add_argument("--seed", type=int, default=1, help="which ones (%(default)s)")
     options = parser.parse_args()
     try:
         bases = read_objects(options.kind)
         with kube_apiserver() as real, batkube() as ours:
-            compare_all = (
-                _compare_custom(options, real, ours) if options.custom else _compare(bases, options, real, ours)
-            )
+            if options.faults:
+                compare_all = _compare_faults(bases, options, real, ours)
+            elif options.custom:
+                compare_all = _compare_custom(options, real, ours)
+            else:
+                compare_all = _compare(bases, options, real, ours)
             asked, different = asyncio.run(compare_all)
     except (ValueError, RuntimeError) as error:
         print(f"differential: {error}", file=sys.stderr)
@@ -65,6 +73,31 @@ async def _compare_custom(options: argparse.Namespace, real: Server, ours: Serve
         seeds = [f"{options.seed} {index}" for index in range(options.custom)]
         different = sum(await asyncio.gather(*(about(seed) for seed in seeds)))
     return options.custom * options.count, different
+
+
+async def _compare_faults(
+    bases: list[Base], options: argparse.Namespace, real: Server, ours: Server
+) -> tuple[int, int]:
+    """Of each object those with several faults, their causes in order; the one with most of them is recorded."""
+    different = 0
+    recorded: list[str] = []
+    async with client(real) as one, client(ours) as other:
+        for base in bases:
+            most: list[list[str]] = []
+            chosen = 0
+            for number in range(options.seed, options.seed + options.count):
+                request = faulty(base, number)
+                expected, got = [causes(it) for it in await asyncio.gather(ask(one, request), ask(other, request))]
+                if expected != got:
+                    different += 1
+                    print(f"{base.name} {number}: expected {expected}\n    got {got}", flush=True)
+                if len(expected) > len(most):
+                    most, chosen = expected, number
+            if len(most) > 1:
+                recorded.append(json.dumps({"object": base.name, "number": chosen, "causes": most}, ensure_ascii=False))
+    if options.record:
+        options.record.write_text("\n".join(recorded) + "\n")
+    return len(bases) * options.count, different
 
 
 async def _compare(bases: list[Base], options: argparse.Namespace, real: Server, ours: Server) -> tuple[int, int]:

@@ -52,16 +52,19 @@ def _unreadable(node: Node) -> str:
 
 
 def compilation_failed(text: str, problems: Iterable[Problem]) -> str:
-    """Return the errors, with the lines of the expression in which they are."""
-    told = []
-    for at, why in list(problems)[:_MAX_ERRORS]:
-        line = text.count("\n", 0, at)
-        column = at - (text.rfind("\n", 0, at) + 1)
-        shown = text.split("\n")[line].replace("\t", " ")
-        dots = "".join("." if char.isascii() else "．" for char in shown[:column])
-        mark = "^" if shown[column : column + 1].isascii() else "＾"
-        told.append(f"ERROR: <input>:{line + 1}:{column + 1}: {why}\n | {shown}\n | {dots}{mark}")
-    return "compilation failed: " + "\n".join(told)
+    """Return the errors, with the lines of the expression in which they are. An empty expression has none."""
+    return "compilation failed: " + "\n".join(_told(text, at, why) for at, why in list(problems)[:_MAX_ERRORS])
+
+
+def _told(text: str, at: int, why: str) -> str:
+    if not text:
+        return f"ERROR: <input>:1:0: {why}"
+    line = text.count("\n", 0, at)
+    column = at - (text.rfind("\n", 0, at) + 1)
+    shown = text.split("\n")[line].replace("\t", " ")
+    dots = "".join("." if char.isascii() else "．" for char in shown[:column])
+    mark = "^" if shown[column : column + 1].isascii() else "＾"
+    return f"ERROR: <input>:{line + 1}:{column + 1}: {why}\n | {shown}\n | {dots}{mark}"
 
 
 def compilation_problem(

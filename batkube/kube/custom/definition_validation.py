@@ -22,6 +22,13 @@ _SCOPES = ("Cluster", "Namespaced")
 _COLUMN_TYPES = ("boolean", "date", "integer", "number", "string")
 _COLUMN_FORMATS = ("byte", "date", "date-time", "double", "float", "int32", "int64", "password")
 _MAX_SELECTABLE = 8
+# The parts of versions, and where the real server has those that all versions share.
+_PARTS = {
+    "schema": "validation",
+    "subresources": "subresources",
+    "additionalPrinterColumns": "additionalPrinterColumns",
+    "selectableFields": "selectableFields",
+}
 
 
 def validate_definition(obj: JSON) -> Errors:
@@ -32,13 +39,13 @@ def validate_definition(obj: JSON) -> Errors:
         other = () if name == f"{plural}.{group}" else ('must be spec.names.plural+"."+spec.group',)
         return (*dns_subdomain(name), *other)
 
-    errors = validate_new(obj["metadata"], name_rule, generic=True)
-    return errors + _validate(obj) + _validate_approval(obj, None)
+    errors = validate_new(obj["metadata"], name_rule, generic=True) + _validate_spec(obj["spec"])
+    return errors + _validate_stored(obj) + _validate_approval(obj, None) + _validate_preserving(obj["spec"])
 
 
 def validate_changed_definition(new: JSON, old: JSON) -> Errors:
     """Return all errors in a changed definition; `old` is the stored one."""
-    errors = validate_changed(new["metadata"], old["metadata"], generic=True) + _validate(new)
+    errors = validate_changed(new["metadata"], old["metadata"], generic=True) + _validate_spec(new["spec"])
     spec, before = new["spec"], old["spec"]
     conditions = (old.get("status") or {}).get("conditions") or ()
     if any(one.get("type") == "Established" and one.get("status") == "True" for one in conditions):
@@ -46,7 +53,7 @@ def validate_changed_definition(new: JSON, old: JSON) -> Errors:
         errors += immutable("spec.names.kind", spec["names"].get("kind"), before["names"].get("kind"))
     errors += immutable("spec.group", spec.get("group"), before.get("group"))
     errors += immutable("spec.names.plural", spec["names"].get("plural"), before["names"].get("plural"))
-    return errors + _validate_approval(new, old)
+    return errors + _validate_stored(new) + _validate_approval(new, old) + _validate_preserving(spec)
 
 
 def formats_of(spec: JSON) -> list[str]:
@@ -54,35 +61,35 @@ def formats_of(spec: JSON) -> list[str]:
     return [form for schema, _ in _schemas(spec) for form in unknown_formats(schema)]
 
 
-def _validate(obj: JSON) -> Errors:
-    spec, names = obj["spec"], obj["spec"]["names"]
-    group, scope, versions = spec.get("group") or "", spec.get("scope") or "", spec.get("versions") or []
-    of = f"{_TYPES}.CustomResourceDefinitionSpec"
-    errors = validate_field(of, spec, "group", "spec") or _validate_group(group)
+def _validate_spec(spec: JSON) -> Errors:
+    of, scope, versions = f"{_TYPES}.CustomResourceDefinitionSpec", spec.get("scope") or "", spec.get("versions") or []
+    errors = validate_field(of, spec, "group", "spec") or _validate_group(spec["group"])
     errors += validate_field(of, spec, "scope", "spec")
     if scope and scope not in _SCOPES:
         errors.append(FieldError.not_supported("spec.scope", scope, _SCOPES))
-    errors += _validate_names(names) + _validate_versions(versions, _as_shown(spec.get("versions")))
-    for schema, path in _schemas(spec):
-        with_status = any("status" in (one.get("subresources") or {}) for one in _of_schema(versions, path))
-        errors += validate_schema(schema, path, has_status=with_status)
-    if spec.get("preserveUnknownFields"):
-        errors += _validate_preserving(spec)
-    stored = (obj.get("status") or {}).get("storedVersions") or []
-    return errors + _validate_conversion(spec.get("conversion") or {}) + _validate_stored(stored, versions)
+    errors += [
+        FieldError.required(f"spec.versions[{index}].schema.openAPIV3Schema")
+        for index, version in enumerate(versions)
+        if (version.get("schema") or {}).get("openAPIV3Schema") is None
+    ]
+    preserving = spec.get("preserveUnknownFields")
+    if preserving and any(has_defaults(schema) for schema, _ in _schemas(spec)):
+        why = "must be false in order to use defaults in the schema"
+        errors.append(FieldError.invalid("spec.preserveUnknownFields", True, why))
+    errors += _validate_versions(versions, _as_shown(spec.get("versions"))) + _validate_names(spec["names"])
+    errors += _validate_parts(versions)
+    conversion = spec.get("conversion") or {}
+    if preserving and conversion.get("strategy") != "None":
+        why = "must be None if spec.preserveUnknownFields is true"
+        errors.append(FieldError.invalid("spec.conversion.strategy", conversion.get("strategy"), why))
+    return errors + _validate_conversion(conversion)
 
 
 def _validate_preserving(spec: JSON) -> Errors:
-    path = "spec.preserveUnknownFields"
+    if not spec.get("preserveUnknownFields"):
+        return []
     why = "cannot set to true, set x-kubernetes-preserve-unknown-fields to true in spec.versions[*].schema instead"
-    errors = [FieldError.invalid(path, True, why)]
-    if any(has_defaults(schema) for schema, _ in _schemas(spec)):
-        errors.append(FieldError.invalid(path, True, "must be false in order to use defaults in the schema"))
-    strategy = (spec.get("conversion") or {}).get("strategy")
-    if strategy != "None":
-        why = "must be None if spec.preserveUnknownFields is true"
-        errors.append(FieldError.invalid("spec.conversion.strategy", strategy, why))
-    return errors
+    return [FieldError.invalid("spec.preserveUnknownFields", True, why)]
 
 
 def _shared(versions: list[JSON], key: str) -> bool:
@@ -91,27 +98,22 @@ def _shared(versions: list[JSON], key: str) -> bool:
     return bool(first or first == {}) and all(version.get(key) == first for version in versions)
 
 
-def _places(versions: list[JSON], key: str, once: str) -> Iterator[tuple[Any, str]]:
-    """Yield the values of versions under a key, with their paths. A value that all versions share is at `once`."""
-    if _shared(versions, key):
-        yield versions[0][key], f"spec.{once}"
-        return
-    for index, version in enumerate(versions):
-        if version.get(key) is not None:
-            yield version[key], f"spec.versions[{index}].{key}"
+def _parts(versions: list[JSON], index: int | None = None) -> Iterator[tuple[str, Any, str]]:
+    """Yield the parts of a version, with their names and paths; without an index those that all versions share."""
+    for key, once in _PARTS.items():
+        if _shared(versions, key):
+            if index is None:
+                yield key, versions[0][key], f"spec.{once}"
+        elif index is not None and versions[index].get(key) is not None:
+            yield key, versions[index][key], f"spec.versions[{index}].{key}"
 
 
 def _schemas(spec: JSON) -> Iterator[tuple[JSON, str]]:
-    for schema, path in _places(spec.get("versions") or [], "schema", "validation"):
-        if schema.get("openAPIV3Schema") is not None:
-            yield schema["openAPIV3Schema"], f"{path}.openAPIV3Schema"
-
-
-def _of_schema(versions: list[JSON], path: str) -> list[JSON]:
-    """Return the versions that have the schema of that path."""
-    if path.startswith("spec.validation"):
-        return versions
-    return [versions[int(path.removeprefix("spec.versions[").partition("]")[0])]]
+    versions = spec.get("versions") or []
+    for index in (*range(len(versions)), None):
+        for key, part, path in _parts(versions, index):
+            if key == "schema" and part.get("openAPIV3Schema") is not None:
+                yield part["openAPIV3Schema"], f"{path}.openAPIV3Schema"
 
 
 def _validate_approval(new: JSON, old: JSON | None) -> Errors:
@@ -168,35 +170,41 @@ def _validate_versions(versions: list[JSON], shown: Any) -> Errors:
     errors: Errors = []
     names = [version.get("name") or "" for version in versions]
     for index, version in enumerate(versions):
-        path, wrong = f"spec.versions[{index}]", dns_1035_label(names[index])
-        if wrong:
+        path = f"spec.versions[{index}]"
+        if wrong := dns_1035_label(names[index]):
             errors.append(FieldError.invalid(f"{path}.name", names[index], ",".join(wrong)))
-            if index == 0 and names[0]:
-                errors.append(FieldError.invalid("spec.version", names[0], ",".join(wrong)))
         errors += problems(f"{path}.deprecationWarning", version.get("deprecationWarning"), _deprecation(version))
-        if (version.get("schema") or {}).get("openAPIV3Schema") is None:
-            errors.append(FieldError.required(f"{path}.schema.openAPIV3Schema"))
-    for subresources, path in _places(versions, "subresources", "subresources"):
-        if subresources.get("scale") is not None:
-            errors += _validate_scale(subresources["scale"], f"{path}.scale")
-    for columns, path in _places(versions, "additionalPrinterColumns", "additionalPrinterColumns"):
-        for index, column in enumerate(columns):
-            errors += _validate_column(column, f"{path}[{index}]")
-    for fields, path in _places(versions, "selectableFields", "selectableFields"):
-        once = path == "spec.selectableFields"
-        schema = next((v.get("schema") or {} for v in versions if v.get("selectableFields") == fields), {})
-        if once != _shared(versions, "schema") or not schema.get(
-            "openAPIV3Schema"
-        ):  # the real server has one of them for all versions, and not the other
-            of = "validations.schema is" if once else "`version.schema.openAPIV3Schema` is not"
-            errors.append(FieldError.invalid(path, "", f"may only be set when {of} included"))
-        else:
-            errors += _validate_selectable(fields, schema.get("openAPIV3Schema") or {}, path)
+        errors += _validate_parts(versions, index)
     if len(set(names)) != len(names):
         errors.append(FieldError.invalid("spec.versions", shown, "must contain unique version names"))
     if sum(bool(version.get("storage")) for version in versions) != 1:
         why = "must have exactly one version marked as storage version"
         errors.append(FieldError.invalid("spec.versions", shown, why))
+    if names and names[0] and (wrong := dns_1035_label(names[0])):
+        errors.append(FieldError.invalid("spec.version", names[0], ",".join(wrong)))
+    return errors
+
+
+def _validate_parts(versions: list[JSON], index: int | None = None) -> Errors:
+    """Check the schema and what goes with it: of a version, or what all versions share."""
+    errors: Errors = []
+    those = versions if index is None else [versions[index]]
+    for key, part, path in _parts(versions, index):
+        if key == "schema" and part.get("openAPIV3Schema") is not None:
+            with_status = any("status" in (one.get("subresources") or {}) for one in those)
+            errors += validate_schema(part["openAPIV3Schema"], f"{path}.openAPIV3Schema", has_status=with_status)
+        elif key == "subresources" and part.get("scale") is not None:
+            errors += _validate_scale(part["scale"], f"{path}.scale")
+        elif key == "additionalPrinterColumns":
+            errors += [error for at, column in enumerate(part) for error in _validate_column(column, f"{path}[{at}]")]
+        elif key == "selectableFields":
+            schema = (those[0].get("schema") or {}).get("openAPIV3Schema")
+            # The real server has the schema for all versions, or for each: it looks for it where the fields are.
+            if not schema or _shared(versions, "schema") != (index is None):
+                of = "validations.schema is" if index is None else "`version.schema.openAPIV3Schema` is not"
+                errors.append(FieldError.invalid(path, "", f"may only be set when {of} included"))
+            else:
+                errors += _validate_selectable(part, schema, path)
     return errors
 
 
@@ -207,8 +215,7 @@ def _as_shown(versions: list[JSON] | None) -> Any:
     not, return the names of the versions.
     """
     versions = versions or []
-    alike = ("schema", "subresources", "additionalPrinterColumns", "selectableFields")
-    if any(version.get(key) and not _shared(versions, key) for version in versions for key in alike):
+    if any(version.get(key) and not _shared(versions, key) for version in versions for key in _PARTS):
         return [version.get("name") or "" for version in versions]
     plain = {"Schema": None, "Subresources": None, "AdditionalPrinterColumns": None, "SelectableFields": None}
     return [
@@ -326,8 +333,9 @@ def _validate_conversion(conversion: JSON) -> Errors:
     return errors + validate_review_versions(reviews, f"{path}.conversionReviewVersions")
 
 
-def _validate_stored(stored: list[str], versions: list[JSON]) -> Errors:
-    path = "status.storedVersions"
+def _validate_stored(obj: JSON) -> Errors:
+    path, versions = "status.storedVersions", obj["spec"].get("versions") or []
+    stored: list[str] = (obj.get("status") or {}).get("storedVersions") or []
     if not stored:
         return [FieldError.invalid(path, None, "must have at least one stored version")]
     errors: Errors = []

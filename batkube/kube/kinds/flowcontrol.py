@@ -19,22 +19,7 @@ _EXEMPT, _LIMITED = "Exempt", "Limited"
 _MAX_PRECEDENCE = 10_000
 _METHODS = ("ByNamespace", "ByUser")
 _SUBJECTS = {"Group": "group", "ServiceAccount": "serviceAccount", "User": "user"}
-_VERBS = (
-    "connect",
-    "create",
-    "delete",
-    "deletecollection",
-    "get",
-    "head",
-    "list",
-    "options",
-    "patch",
-    "post",
-    "proxy",
-    "put",
-    "update",
-    "watch",
-)
+_VERBS = ("create", "delete", "deletecollection", "get", "list", "patch", "proxy", "update", "watch")
 _MEMBER = "each member of this list must be '*' or a DNS-1123 label; "
 _QUEUES: JSON = {"queues": 64, "handSize": 8, "queueLengthLimit": 50}
 _MAX_QUEUES = 10_000_000

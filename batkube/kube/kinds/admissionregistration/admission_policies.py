@@ -61,7 +61,7 @@ _RESERVED = frozenset(
 _VALIDATING = "admissionregistration/v1.ValidatingAdmissionPolicySpec"
 _MUTATING = "admissionregistration/v1.MutatingAdmissionPolicySpec"
 _BINDING = "admissionregistration/v1.ValidatingAdmissionPolicyBindingSpec"
-_MUTABLE = ("CREATE", "UPDATE")
+_MUTABLE = ("*", "CONNECT", "CREATE", "UPDATE")
 _PATCHES = {"ApplyConfiguration": "applyConfiguration", "JSONPatch": "jsonPatch"}
 _NO_EXPRESSION = "expression is not specified"
 _ONE_ITEM = "validations or auditAnnotations must contain at least one item"
@@ -140,11 +140,11 @@ class MutatingAdmissionPolicyBindings(AdmissionPolicyBindings):
 
     def validate_create(self, obj: JSON, ctx: Context) -> Errors:
         errors = super().validate_create(obj, ctx)
-        return warned_of_name(obj, ctx, errors + _validate_reference(obj.get("spec") or {}))
+        return warned_of_name(obj, ctx, errors + _validate_mutating_binding(obj.get("spec") or {}))
 
     def validate_update(self, new: JSON, old: JSON, ctx: Context) -> Errors:
         errors = super().validate_update(new, old, ctx)
-        return warned_of_name(new, ctx, errors + _validate_reference(new.get("spec") or {}))
+        return warned_of_name(new, ctx, errors + _validate_mutating_binding(new.get("spec") or {}))
 
 
 def _default_policy(obj: JSON) -> None:
@@ -184,11 +184,6 @@ def _validate_policy(obj: JSON, before: JSON) -> Errors:
 
 def _validate_mutating(spec: JSON, before: JSON) -> Errors:
     errors, _, _ = _validate_scope(_MUTATING, spec, before)
-    for rule in (spec.get("matchConstraints") or {}).get("resourceRules") or ():
-        for operation in rule.get("operations") or ():
-            if operation not in _MUTABLE:
-                at = "spec.matchConstraints.resourceRules.operations"
-                errors.append(FieldError.not_supported(at, operation, _MUTABLE))
     mutations = spec.get("mutations") or []
     if not mutations:
         errors.append(FieldError.required("spec.mutations", "mutations must contain at least one item"))
@@ -204,7 +199,7 @@ def _validate_mutation(mutation: JSON, path: str) -> Errors:
     if errors:
         return errors
     its = mutation["patchType"]
-    for kind, field in _PATCHES.items():
+    for kind, field in sorted(_PATCHES.items(), key=lambda patch: patch[0] != its):
         part, at = mutation.get(field), f"{path}.{field}"
         if kind != its:
             if part is not None:
@@ -235,6 +230,8 @@ def _validate_scope(type_name: str, spec: JSON, before: JSON) -> tuple[Errors, t
         errors += _validate_matches(matches, "spec.matchConstraints")
         if not matches.get("resourceRules"):
             errors.append(FieldError.required("spec.matchConstraints.resourceRules"))
+        if type_name == _MUTATING:
+            errors += _validate_operations(matches, "spec.matchConstraints")
     if not before or any(spec.get(field) != before.get(field) for field in ("paramKind", "matchConditions")):
         errors += validate_conditions(spec.get("matchConditions") or [], "spec.matchConditions", variables)
     composed: set[str] = set()
@@ -282,6 +279,16 @@ def _validate_matches(matches: JSON, path: str) -> Errors:
                     errors.append(FieldError.duplicate(f"{at}.resourceNames[{place}]", name))
             errors += validate_rule(rule, at)
     return errors
+
+
+def _validate_operations(matches: JSON, path: str) -> Errors:
+    """Check that no rule of a policy that changes objects is about their deletion."""
+    return [
+        FieldError.not_supported(f"{path}.resourceRules.operations", operation, _MUTABLE)
+        for rule in matches.get("resourceRules") or ()
+        for operation in rule.get("operations") or ()
+        if operation not in _MUTABLE
+    ]
 
 
 def _validate_variable(variable: JSON, path: str, known: tuple[str, ...], composed: set[str]) -> Errors:
@@ -344,6 +351,10 @@ def _validate_reference(spec: JSON) -> Errors:
     if (matches := spec.get("matchResources")) is not None:
         errors += _validate_matches(matches, "spec.matchResources")
     return errors
+
+
+def _validate_mutating_binding(spec: JSON) -> Errors:
+    return _validate_reference(spec) + _validate_operations(spec.get("matchResources") or {}, "spec.matchResources")
 
 
 def _validate_binding(spec: JSON) -> Errors:

@@ -62,15 +62,10 @@ class StatefulSets(Workload):
             status["phase"] = status.get("phase") or "Pending"
 
     def validate_spec(self, spec: JSON, comparing: bool) -> Errors:
-        errors = self.validate_changeable(spec, comparing)
-        for index, claim in enumerate(spec.get("volumeClaimTemplates") or ()):
-            errors.extend(validate_claim_spec(claim["spec"], f"spec.volumeClaimTemplates[{index}].spec"))
-        if name := spec.get("serviceName"):
-            errors.extend(problems("spec.serviceName", name, dns_label(name)))
-        return errors
+        return self._validate(spec, comparing, created=True)
 
-    def validate_changeable(self, spec: JSON, comparing: bool) -> Errors:
-        """Check all fields but those that stay as they were when the object was created."""
+    def _validate(self, spec: JSON, comparing: bool, *, created: bool) -> Errors:
+        """Check all fields, or all but those that stay as they were when the object was created."""
         errors: Errors = []
         if spec["podManagementPolicy"] not in ("OrderedReady", "Parallel"):
             why = "must be 'OrderedReady' or 'Parallel'"
@@ -81,8 +76,12 @@ class StatefulSets(Workload):
             policy = spec["persistentVolumeClaimRetentionPolicy"][name]
             if policy not in ("Retain", "Delete"):
                 errors.append(FieldError.not_supported(f"{where}.{name}", policy, ("Retain", "Delete")))
+        for index, claim in enumerate(spec.get("volumeClaimTemplates") or ()) if created else ():
+            errors.extend(validate_claim_spec(claim["spec"], f"spec.volumeClaimTemplates[{index}].spec"))
         errors.extend(validate_negatives(spec, ("replicas", "minReadySeconds")))
         errors.extend(validate_negatives(spec.get("ordinals") or {}, ("start",), "spec.ordinals"))
+        if created and (service := spec.get("serviceName")):
+            errors.extend(problems("spec.serviceName", service, dns_label(service)))
         wrong = self.validate_selector(spec)
         errors.extend(wrong)
         if any(error.field.startswith("spec.selector.") for error in wrong):
@@ -101,7 +100,7 @@ class StatefulSets(Workload):
         errors = Strategy.validate_update(self, new, old, ctx)
         spec, before = new["spec"], old["spec"]
         if spec != before:
-            errors.extend(self.validate_changeable(spec, may_compare(ctx, before["template"]["spec"])))
+            errors.extend(self._validate(spec, may_compare(ctx, before["template"]["spec"]), created=False))
         fixed = [{key: value for key, value in each.items() if key not in _MUTABLE} for each in (spec, before)]
         if fixed[0] != fixed[1]:
             names = ", ".join(f"'{name}'" for name in _MUTABLE[:-1]) + f" and '{_MUTABLE[-1]}'"

@@ -35,7 +35,7 @@ class Ingresses(Strategy):
             ctx.warnings.append(
                 f"annotation \"{_CLASS_ANNOTATION}\" is deprecated, please use 'spec.ingressClassName' instead"
             )
-        elif annotation is not None and annotation != name:
+        elif annotation is not None and name is not None and annotation != name:
             why = "must match `ingressClassName` when both are specified"
             errors.append(FieldError.invalid(f"annotations.{_CLASS_ANNOTATION}", annotation, why))
         return errors

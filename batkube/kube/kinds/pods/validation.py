@@ -78,7 +78,8 @@ def validate_pod_spec(spec: JSON, path: str, pod_name: str = "", *, comparing: b
         errors.extend(validate_pod_requirements(spec, f"{path}.resources"))
     if spec.get("hostNetwork"):
         errors.extend(_validate_host_ports(spec, path))
-    errors.extend(_validate_choices(spec, path))
+    errors.extend(_validate_word(spec.get("restartPolicy", ""), _RESTART_POLICIES, f"{path}.restartPolicy"))
+    errors.extend(_validate_word(spec.get("dnsPolicy", ""), _DNS_POLICIES, f"{path}.dnsPolicy"))
     if selector := spec.get("nodeSelector"):
         errors.extend(validate_labels(selector, f"{path}.nodeSelector"))
     if (context := spec.get("securityContext")) is not None:
@@ -96,17 +97,25 @@ def validate_pod_spec(spec: JSON, path: str, pod_name: str = "", *, comparing: b
     errors.extend(validate_host_process(spec, path))
     if spec.get("hostUsers") is False:
         errors.extend(_validate_own_users(spec, path))
-    errors.extend(_validate_names(spec, path))
+    errors.extend(_validate_override(spec, path))
+    errors.extend(_validate_names(spec, path, ("serviceAccountName", "nodeName")))
     deadline = spec.get("activeDeadlineSeconds")
     if deadline is not None and not 1 <= deadline <= _MAX_DEADLINE:
         why = f"must be between 1 and {_MAX_DEADLINE}, inclusive"
         errors.append(FieldError.invalid(f"{path}.activeDeadlineSeconds", deadline, why))
+    for field in ("hostname", "subdomain"):
+        if name := spec.get(field):
+            errors.extend(problems(f"{path}.{field}", name, dns_label(name)))
     if tolerations := spec.get("tolerations"):
         errors.extend(validate_tolerations(tolerations, f"{path}.tolerations", comparing=comparing))
     if aliases := spec.get("hostAliases"):
         errors.extend(_validate_aliases(aliases, f"{path}.hostAliases"))
+    errors.extend(_validate_names(spec, path, ("priorityClassName", "runtimeClassName")))
+    if (policy := spec.get("preemptionPolicy")) is not None:
+        errors.extend(_validate_word(policy, _PREEMPTION_POLICIES, f"{path}.preemptionPolicy"))
     if overhead := spec.get("overhead"):
         errors.extend(validate_requirements({"limits": overhead}, f"{path}.overhead"))
+    errors.extend(validate_system(spec, path))
     if (group := spec.get("schedulingGroup")) is not None:
         errors.extend(_validate_group(group, f"{path}.schedulingGroup"))
     return [*errors, *_validate_file_references(spec, path)]
@@ -152,44 +161,36 @@ def _validate_host_ports(spec: JSON, path: str) -> Errors:
     ]
 
 
-def _validate_choices(spec: JSON, path: str) -> Errors:
-    """Check the fields that allow only a few words."""
-    errors: Errors = []
-    for key, allowed in (("restartPolicy", _RESTART_POLICIES), ("dnsPolicy", _DNS_POLICIES)):
-        word = spec.get(key, "")
-        if not word:
-            errors.append(FieldError.required(f"{path}.{key}"))
-        elif word not in allowed:
-            errors.append(FieldError.not_supported(f"{path}.{key}", word, allowed))
-    policy = spec.get("preemptionPolicy")
-    if policy == "":
-        errors.append(FieldError.required(f"{path}.preemptionPolicy"))
-    elif policy is not None and policy not in _PREEMPTION_POLICIES:
-        errors.append(FieldError.not_supported(f"{path}.preemptionPolicy", policy, _PREEMPTION_POLICIES))
-    return errors + validate_system(spec, path)
+def _validate_word(word: str, allowed: tuple[str, ...], path: str) -> Errors:
+    """Check a field that allows only these words, in the order in which the error has them."""
+    if word in allowed:
+        return []
+    return [FieldError.not_supported(path, word, allowed) if word else FieldError.required(path)]
 
 
-def _validate_names(spec: JSON, path: str) -> Errors:
-    """Check the names of other objects, and the pod's own name in the network."""
+def _validate_names(spec: JSON, path: str, fields: tuple[str, ...]) -> Errors:
+    """Check the names of other objects."""
     errors: Errors = []
-    for field in ("serviceAccountName", "nodeName", "priorityClassName", "runtimeClassName"):
+    for field in fields:
         name = spec.get(field)
         if name or (name is not None and field == "runtimeClassName"):
             errors.extend(problems(f"{path}.{field}", name, dns_subdomain(name)))
-    for field in ("hostname", "subdomain"):
-        if name := spec.get(field):
-            errors.extend(problems(f"{path}.{field}", name, dns_label(name)))
-    override = spec.get("hostnameOverride")
-    if override is not None:
-        where = f"{path}.hostnameOverride"
-        if spec.get("setHostnameAsFQDN"):
-            errors.append(FieldError.forbidden(where, "may not be specified when setHostnameAsFQDN is true"))
-        if spec.get("hostNetwork"):
-            errors.append(FieldError.forbidden(where, "may not be specified when hostNetwork is true"))
-        if len(override.encode()) > _MAX_HOSTNAME:
-            errors.append(FieldError.too_long(where, _MAX_HOSTNAME))
-        errors.extend(problems(where, override, dns_subdomain(override)))
     return errors
+
+
+def _validate_override(spec: JSON, path: str) -> Errors:
+    """Check the name that the pod has in the network in place of its own."""
+    override, where = spec.get("hostnameOverride"), f"{path}.hostnameOverride"
+    if override is None:
+        return []
+    errors: Errors = []
+    if spec.get("setHostnameAsFQDN"):
+        errors.append(FieldError.forbidden(where, "may not be specified when setHostnameAsFQDN is true"))
+    if spec.get("hostNetwork"):
+        errors.append(FieldError.forbidden(where, "may not be specified when hostNetwork is true"))
+    if len(override.encode()) > _MAX_HOSTNAME:
+        errors.append(FieldError.too_long(where, _MAX_HOSTNAME))
+    return errors + problems(where, override, dns_subdomain(override))
 
 
 def _validate_dns(spec: JSON, path: str) -> Errors:
