@@ -4,7 +4,7 @@ They have Batsim 4's types, and Batsim 5's new names for the same types. Amounts
 https://batsim.readthedocs.io/en/latest/input-workload.html#profile
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal
 
@@ -17,10 +17,8 @@ JSON = dict[str, Any]
 MAX_NUMBER = 1e30
 """The most flops, bytes or seconds. More are taken for a mistake: sums and quotients lose their meaning."""
 
-MAX_NESTING = 100
-"""The deepest nesting of sequences. Deeper ones are refused."""
-MAX_LEAVES = 10_000_000
-"""The most delays and tasks that a job plays in all. Longer sequences are refused."""
+_CLASSES: dict[str, type["Profile"]] = {}
+"""The profiles by the spellings of their types."""
 
 GenerationStrategy = Literal["DefinedAmountsUsedForEachValue", "DefinedAmountsSpreadUniformly"]
 Amount = Annotated[float, Field(ge=0, le=MAX_NUMBER, allow_inf_nan=False)]
@@ -37,9 +35,9 @@ class Profile(FileObject):
     """A profile: ``name`` and the members of its type; the user's own members are in ``extra``."""
 
     types: ClassVar[tuple[str, ...]] = ()
-    """The spellings of this type, Batsim 4's first."""
+    """The spellings of this type, Batsim 4's first: files name it by these."""
     is_task: ClassVar[bool] = False
-    """True if it is played as a parallel task."""
+    """True if it is played as a parallel task: it has ``work``."""
     merges: ClassVar[bool] = False
     """True if Batsim can merge it with an ``additional_io_job``, or of one."""
     stages: ClassVar[bool] = False
@@ -49,6 +47,12 @@ class Profile(FileObject):
     ret: int = 0
     """The return code. Jobs of a profile with a code other than 0 end as COMPLETED_FAILED."""
     _name: str = PrivateAttr("")
+
+    @classmethod
+    def __pydantic_init_subclass__(cls, **_: Any) -> None:
+        """Let files name the profile by its types."""
+        cls.is_task = cls.work is not Profile.work
+        _CLASSES.update(dict.fromkeys(cls.__dict__.get("types", ()), cls))
 
     @property
     def name(self) -> str:
@@ -110,7 +114,6 @@ class ParallelProfile(Profile):
     """A parallel task, executor by executor: flops each, and bytes from each (row) to each (column)."""
 
     types = ("parallel", "ParallelTaskProfile")
-    is_task = True
     merges = True
     cpu: list[Amount] = Field(default_factory=list)
     com: list[Amount] = Field(default_factory=list)
@@ -142,7 +145,6 @@ class HomogeneousProfile(Profile):
     """A parallel task of any size: flops for each executor, bytes for each ordered pair of them."""
 
     types: ClassVar[tuple[str, ...]] = ("parallel_homogeneous", "ParallelTaskHomogeneousProfile", "ptask_homogeneous")
-    is_task = True
     merges = True
     # The last is how test_walltime.json, which ships with Batsim 5, spells it.
     cpu: Amount
@@ -197,7 +199,6 @@ class PfsProfile(Profile):
     """Bytes that each executor reads from a storage host and writes to it."""
 
     types = ("parallel_homogeneous_pfs", "ParallelTaskOnStorageHomogeneousProfile")
-    is_task = True
     bytes_to_read: Amount = 0.0
     bytes_to_write: Amount = 0.0
     storage: str = "pfs"
@@ -230,7 +231,6 @@ class DataStagingProfile(Profile):
     """Bytes from one storage host to another."""
 
     types = ("data_staging", "ParallelTaskDataStagingBetweenStoragesProfile")
-    is_task = True
     stages = True
     nb_bytes: Amount
     source: str = Field(alias="from")
@@ -295,7 +295,7 @@ class UnknownProfile(Profile):
     """A profile of another type. No workload may have one."""
 
     def check_known(self) -> None:
-        known = ", ".join(kind for kind in PROFILE_TYPES if kind.islower())
+        known = ", ".join(kind for kind in _CLASSES if kind.islower())
         raise ValueError(f"type: {self.type!r} is no profile type; known are {known}")
 
     def check_registered(self) -> None:
@@ -307,25 +307,6 @@ def _all_pairs(executors: int, amount: float) -> list[Flow]:
         return []
     everyone = range(executors)
     return [(source, destination, amount) for source in everyone for destination in everyone if source != destination]
-
-
-_CLASSES: dict[str, type[Profile]] = {
-    spelling: kind
-    for kind in (
-        DelayProfile,
-        ParallelProfile,
-        HomogeneousProfile,
-        HomogeneousTotalProfile,
-        ComposedProfile,
-        PfsProfile,
-        DataStagingProfile,
-        TraceProfile,
-        SendProfile,
-        RecvProfile,
-    )
-    for spelling in kind.types
-}
-PROFILE_TYPES = tuple(_CLASSES)
 
 
 def parse_profile(name: str, raw: object) -> Profile:
@@ -342,40 +323,3 @@ def parse_profile(name: str, raw: object) -> Profile:
     profile._name = name
     profile._raw = raw
     return profile
-
-
-def parts(profile: Profile, profiles: Mapping[str, Profile]) -> list[Profile]:
-    """Return the profile and all that it is composed of, each once, elements before their sequence.
-
-    Raises ValueError if a sequence names a profile that does not exist, contains itself, or is unreasonably deep or
-    long.
-    """
-    found: dict[str, tuple[Profile, int]] = {}
-    _collect(profile, profiles, found, ())
-    return [part for part, _ in found.values()]
-
-
-def _collect(
-    profile: Profile, profiles: Mapping[str, Profile], found: dict[str, tuple[Profile, int]], above: tuple[str, ...]
-) -> int:
-    """Add the parts of ``profile`` to ``found``; return the number of leaves that are played in all."""
-    if profile.name in found:
-        return found[profile.name][1]
-    if profile.name in above:
-        raise ValueError(f"profile {profile.name!r} contains itself: {' > '.join((*above, profile.name))}")
-    if len(above) >= MAX_NESTING:
-        raise ValueError(f"profile {above[0]!r}: has sequences in sequences more than {MAX_NESTING} deep")
-    leaves = 1
-    if isinstance(profile, ComposedProfile):
-        leaves = 0
-        for element in profile.seq:
-            if element not in profiles:
-                raise ValueError(f"profile {profile.name!r}: seq: there is no profile {element!r}")
-            leaves += _collect(profiles[element], profiles, found, (*above, profile.name))
-        leaves *= profile.repeat
-        if leaves > MAX_LEAVES:
-            raise ValueError(
-                f"profile {profile.name!r}: repeat: plays {leaves} profiles in all, more than {MAX_LEAVES}"
-            )
-    found[profile.name] = (profile, leaves)
-    return leaves

@@ -11,11 +11,8 @@ from typing import Any
 
 from batkube.batsim.input_file import parse_json, quote, read_text
 from batkube.batsim.jobs import MAX_RESOURCES, JobDescription, job_name, parse_job
-from batkube.batsim.profiles import (
-    Profile,
-    parse_profile,
-    parts,
-)
+from batkube.batsim.profile_parts import parts
+from batkube.batsim.profiles import Profile, parse_profile
 
 JSON = dict[str, Any]
 

@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from batkube.batsim.extra_data import with_extra_data
-from batkube.batsim.profiles import parse_profile, parts
+from batkube.batsim.profile_parts import parts
+from batkube.batsim.profiles import parse_profile
 from batkube.batsim.workload import Workload, WorkloadError, read_workload
 from batkube.bridge.storages import StorageNeeds
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from batkube.batsim.external_events import check_external_events, read_external_events
 from batkube.batsim.platform import read_platform
-from batkube.batsim.profiles import parts
+from batkube.batsim.profile_parts import parts
 from batkube.batsim.workload import read_workload
 from tests.mixes.mix import mix
 

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from batkube.batsim.allocation import parse_intervals
-from batkube.batsim.profiles import Flow, Profile, Work, parse_profile, parts
+from batkube.batsim.profile_parts import parts
+from batkube.batsim.profiles import Flow, Profile, Work, parse_profile
 from batkube.simulator.books.hosts import Hosts
 from batkube.simulator.books.jobs import SimulatedJob
 from batkube.simulator.books.known_profiles import KnownProfiles
