@@ -5,9 +5,8 @@
 """
 
 from difflib import get_close_matches
-from typing import Literal
 
-from batkube.results.figures import Figures, Spread
+from batkube.results.figures import Better, Figures, Judged, Spread
 from batkube.results.metrics import WAIT_REASONS
 
 MEASURES = {
@@ -24,14 +23,11 @@ SCALARS = tuple(name for name in Figures.model_fields if name not in MEASURES an
 GROUPS = ("user", "queue", "priority", "size")
 """The groups of jobs that have figures of their own."""
 
-COUNTS = frozenset(
-    ("submitted", "jobs", "succeeded", "failed", "walltime_reached", "killed", "rejected", "unfinished", "preempted")
-)
+_JUDGED = {
+    name: judged for name in SCALARS for judged in Figures.model_fields[name].metadata if isinstance(judged, Judged)
+}
+COUNTS = frozenset(name for name, judged in _JUDGED.items() if judged.counts)
 """The figures that count things which do not happen a little more or less by chance."""
-
-Better = Literal["less", "more", ""]
-_MORE_IS_BETTER = {"throughput", "cpu_utilization", "memory_utilization", "gpu_utilization", "fairness", "succeeded"}
-_NEITHER = {"jobs", "submitted", "area_bound", "attempts"}
 
 Values = dict[str, float | None]
 
@@ -73,6 +69,4 @@ def suggestion(name: str) -> str:
 
 def better(name: str) -> Better:
     """Return whether less or more of a figure is better; empty for neither."""
-    if name in _NEITHER:
-        return ""
-    return "more" if name in _MORE_IS_BETTER else "less"
+    return _JUDGED.get(name, Judged()).better

@@ -1,6 +1,21 @@
 """The figures of a run as ``run.json`` has them; ``results/metrics.py`` computes them."""
 
+from dataclasses import dataclass
+from typing import Annotated, Literal
+
 from pydantic import BaseModel
+
+Better = Literal["less", "more", ""]
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """The way in which comparisons judge a figure. Without it less is better."""
+
+    better: Better = "less"
+    """Whether less or more is better; empty for neither."""
+    counts: bool = False
+    """True if it counts things that do not happen a little more or less by chance."""
 
 
 class Spread(BaseModel, frozen=True):
@@ -16,7 +31,7 @@ class Spread(BaseModel, frozen=True):
 class Figures(BaseModel, frozen=True):
     """The figures that sum up jobs and their pods. Those of times are over the jobs that ran, whatever their end."""
 
-    jobs: int = 0
+    jobs: Annotated[int, Judged("", counts=True)] = 0
     """The number of jobs that ran and have ended."""
     waiting_time: Spread = Spread()
     """The seconds from a job's submission to its start."""
@@ -28,28 +43,28 @@ class Figures(BaseModel, frozen=True):
     """The same over at least ten seconds, and not less than 1."""
     makespan: float | None = None
     """The date at which the last of them ended, counted from 0, where the simulation begins."""
-    throughput: float | None = None
+    throughput: Annotated[float | None, Judged("more")] = None
     """Those jobs an hour, from 0 to the makespan."""
-    cpu_utilization: float | None = None
+    cpu_utilization: Annotated[float | None, Judged("more")] = None
     """The requests of pods while they were bound, over the offer of nodes that were up, from 0 to the makespan."""
-    memory_utilization: float | None = None
-    gpu_utilization: float | None = None
-    fairness: float | None = None
+    memory_utilization: Annotated[float | None, Judged("more")] = None
+    gpu_utilization: Annotated[float | None, Judged("more")] = None
+    fairness: Annotated[float | None, Judged("more")] = None
     """Jain's index over the users' means of the bounded slowdown: 1 where all are alike; None below two users."""
-    submitted: int = 0
-    succeeded: int = 0
-    failed: int = 0
-    walltime_reached: int = 0
-    killed: int = 0
-    rejected: int = 0
-    unfinished: int = 0
-    preempted: int = 0
+    submitted: Annotated[int, Judged("", counts=True)] = 0
+    succeeded: Annotated[int, Judged("more", counts=True)] = 0
+    failed: Annotated[int, Judged(counts=True)] = 0
+    walltime_reached: Annotated[int, Judged(counts=True)] = 0
+    killed: Annotated[int, Judged(counts=True)] = 0
+    rejected: Annotated[int, Judged(counts=True)] = 0
+    unfinished: Annotated[int, Judged(counts=True)] = 0
+    preempted: Annotated[int, Judged(counts=True)] = 0
     """The number of pods that gave way to others."""
     lost_work: float = 0.0
     """The core-seconds of pods that were killed before their end."""
-    attempts: int = 0
+    attempts: Annotated[int, Judged("")] = 0
     failed_attempts: int = 0
-    area_bound: float | None = None
+    area_bound: Annotated[float | None, Judged("")] = None
     """The makespan that no schedule of these jobs on these nodes can go below (``lower_bound``)."""
     distance: float | None = None
     """The makespan over that bound."""

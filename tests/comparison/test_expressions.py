@@ -1,8 +1,14 @@
 """The language of conditions: what it means, and what it says of mistakes."""
 
+from pathlib import Path
+
 import pytest
 
 from batkube.comparison.expressions import ExpressionError, Figure, NoValue, read_condition, value
+from batkube.comparison.figure_names import NAMES, STATISTICS
+from batkube.results.figures import Figures
+
+DOCS = Path(__file__).parents[2] / "docs"
 
 RUN = {"mean_wait": 110.0, "p99_slowdown": 40.0, "rejected": 0.0, "makespan": 1000.0}
 BASELINE = {"mean_wait": 100.0, "p99_slowdown": 50.0, "rejected": 0.0, "makespan": 1000.0}
@@ -93,3 +99,10 @@ def test_what_needs_a_baseline() -> None:
         text: read_condition(text).needs_baseline for text in ("makespan < 3", "makespan < +3", "makespan < baseline")
     }
     assert list(needs.values()) == [False, True, True]
+
+
+def test_the_documents_have_all_figures() -> None:
+    of_jobs = tuple(f"{statistic}_" for statistic in STATISTICS)  # described together
+    names, fields = (DOCS / "comparing.md").read_text(), (DOCS / "results.md").read_text()
+    assert [name for name in NAMES if not name.startswith(of_jobs) and f"`{name}`" not in names] == []
+    assert [name for name in Figures.model_fields if f"`{name}`" not in fields] == []
