@@ -72,7 +72,7 @@ def _accounted(ended: EndedSession) -> Iterator[PodRecord]:
 
 def _series(path: Path, ended: EndedSession) -> None:
     timeline = ended.accounts.timeline()
-    by_node, nodes = path.with_name("node_series.csv"), path.with_name("nodes.csv")
+    by_node, nodes = map(path.with_name, WITH_THE_SERIES)
     in_one_step(by_node, lambda partial: write_series(path, partial, timeline.play()))
     in_one_step(nodes, lambda partial: write_nodes_csv(partial, timeline.node_rows()))
 
@@ -89,10 +89,9 @@ RESULT_FILES: dict[str, Callable[[Path, EndedSession], None]] = {
     "series.csv": _series,
     "run.json": _run,
 }
-"""The functions that write them; the last has the hash of the first.
-
-That of the series writes ``node_series.csv`` and ``nodes.csv``, too.
-"""
+"""The functions that write them; the last has the hash of the first."""
+WITH_THE_SERIES = ("node_series.csv", "nodes.csv")
+"""The files that the function of ``series.csv`` writes, too: one pass over time makes all three."""
 
 
 def write_results(out: Path, ended: EndedSession, *, parquet: bool = False) -> None:

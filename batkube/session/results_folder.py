@@ -7,22 +7,17 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from batkube.bridge.errors import InputError
+from batkube.session.result_files import RESULT_FILES, WITH_THE_SERIES
 
 BOUNDS = "bounds"
 """The folder with a folder of results for each built-in policy (``--bounds``)."""
 MARKS = ("run.json", "events.jsonl", "repeat.json", "seeds.json", "kubeconfig")
 """A folder with one of these was made by batkube."""
 STALE = (
-    *("run.json", "events.jsonl", "jobs.csv", "schedule.csv", "pods.csv", "attempts.csv", "nodes.csv", "series.csv"),
-    *(
-        "node_series.csv",
-        "error.txt",
-        "repeat.json",
-        "scheduler.log",
-        "kube-scheduler.yaml",
-        "kubeconfig",
-        "batsim.log",
-    ),
+    *RESULT_FILES,
+    *WITH_THE_SERIES,
+    *("events.jsonl", "attempts.csv", "error.txt", "repeat.json", "seeds.json"),
+    *("scheduler.log", "kube-scheduler.yaml", "kubeconfig", "batsim.log"),
 )
 """The files that a run leaves; those of a Batsim are ``batsim_*``."""
 

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from batkube.commands import run
+from batkube.results.frames import TABLES
 from batkube.results.run import Run
 from batkube.session import result_files
 from batkube.session.results_folder import held
@@ -87,7 +88,10 @@ def test_a_folder_with_files_of_others(play: Play, tmp_path: Path, capsys: pytes
 def test_what_an_earlier_run_left_is_gone(play: Play, tmp_path: Path, workload: Path) -> None:
     out = tmp_path / "out"
     assert play() == 0
-    stale = [out / name for name in ("error.txt", "repeat.json", "scheduler.log", "batsim.log", "batsim_old.csv")]
+    stale = [
+        out / name
+        for name in ("error.txt", "repeat.json", "seeds.json", "scheduler.log", "batsim.log", "batsim_old.csv")
+    ]
     stale += [out / "2" / "run.json", out / "3" / "run.json"]
     kept = [out / "notes.txt", out / "4" / "notes.txt", out / "kubeconfig.mine"]
     for path in (*stale, *kept):
@@ -98,6 +102,14 @@ def test_what_an_earlier_run_left_is_gone(play: Play, tmp_path: Path, workload: 
     assert play(workloads=(given,)) == 0
     assert [path for path in stale if path.exists()] == []
     assert all(path.exists() for path in (*kept, given))
+
+
+def test_the_document_has_all_files_and_their_columns() -> None:
+    text = (Path(__file__).parents[2] / "docs" / "results.md").read_text()
+    assert [name for name in (*result_files.RESULT_FILES, *result_files.WITH_THE_SERIES) if name not in text] == []
+    batsims = {"jobs"}  # its format is described elsewhere
+    columns = {column for name, table in TABLES.items() if name not in batsims for column in table.names}
+    assert [column for column in sorted(columns) if f"`{column}`" not in text] == []
 
 
 @pytest.mark.parametrize("name", ["jobs.csv", "schedule.csv", "pods.csv", "series.csv"])
