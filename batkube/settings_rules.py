@@ -16,6 +16,8 @@ from batkube.bridge.decision_time import ZERO
 from batkube.option import Option
 
 KUBE_SCHEDULER, NOBODY, EMBEDDED, BATSIM = "kube-scheduler", "none", "embedded", "batsim"
+OUTSIDE = (KUBE_SCHEDULER, NOBODY)
+"""The values of ``--scheduler`` that are no policies inside batkube."""
 
 DATED_BY_PACE = "--decision-time: at a pace, what a scheduler on the real clock does is dated when it does it"
 
@@ -47,7 +49,7 @@ class Given:
     def in_process(self) -> bool:
         """True if the scheduler is a policy inside batkube."""
         chosen = self.value("--scheduler")
-        return bool(chosen) and "--scheduler-cmd" not in self and chosen not in (KUBE_SCHEDULER, NOBODY)
+        return bool(chosen) and "--scheduler-cmd" not in self and chosen not in OUTSIDE
 
     @property
     def on_the_real_clock(self) -> bool:

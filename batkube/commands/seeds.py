@@ -23,6 +23,7 @@ from batkube.comparison.words import number
 from batkube.results.comparison import COMPARED
 from batkube.results.run import Run, Status
 from batkube.settings import BAD_INPUT, FAILED, FINISHED, Clock, RunSettings
+from batkube.settings_rules import OUTSIDE
 
 SHOWN = (
     "mean_wait", "p95_wait", "max_wait", "mean_turnaround", "mean_slowdown", "makespan", "cpu_utilization", "rejected",
@@ -105,7 +106,7 @@ def at_once(settings: RunSettings, count: int) -> int:
     """Return how many runs may go on at once: one where real time decides, or a Batsim calls at an address."""
     if "://" in settings.simulator or settings.clock in (Clock.REAL, Clock.PACED) or settings.step.pace is not None:
         return 1
-    in_process = settings.scheduler_command is None and settings.scheduler not in ("kube-scheduler", "none")
+    in_process = settings.scheduler_command is None and settings.scheduler not in OUTSIDE
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     return max(1, min(count, cores if in_process else cores // 2))
 

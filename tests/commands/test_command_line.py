@@ -10,6 +10,7 @@ import typer
 
 from batkube.commands.cli import app
 from batkube.kube.schema.gates import GATES
+from batkube.schedulers.policies.loading import BUILT_IN
 from tests.commands.options import LIST, commands, lines
 
 SCREEN = 45
@@ -52,3 +53,9 @@ def test_each_part_of_the_help_fits_a_screen(name: str, monkeypatch: pytest.Monk
 def test_the_document_that_the_help_names_has_all_feature_gates() -> None:
     text = (Path(__file__).parent.parent.parent / "docs" / "conformance.md").read_text()
     assert [gate for gate in GATES if f"`{gate}`" not in text] == []
+
+
+def test_the_help_and_the_document_have_all_policies(monkeypatch: pytest.MonkeyPatch) -> None:
+    document = (Path(__file__).parents[2] / "docs" / "policies.md").read_text()
+    assert f" {', '.join(BUILT_IN)}, a policy of your own" in shown("batkube run", monkeypatch)
+    assert [name for name in BUILT_IN if f"| `{name}`" not in document] == []

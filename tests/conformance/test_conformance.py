@@ -1,6 +1,8 @@
 """Every recorded case, asked of `batkube serve --api-only`: as the real server answered, but for what is listed."""
 
+import re
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -12,6 +14,7 @@ from .servers import Server, batkube
 
 CASES = load([CORPUS])
 AREAS = sorted({area(case) for case in CASES})
+CASES_OF = {name: {str(case["case"]) for case in CASES if area(case) == name} for name in AREAS}
 KNOWN = {strict: known_differences(strict=strict) for strict in (False, True)}
 
 
@@ -52,3 +55,15 @@ def test_nearly_all_cases_hold() -> None:
     """All but a few at the level of what clients branch on, 95 % with every text."""
     assert len(KNOWN[False]) <= 5
     assert len(KNOWN[True]) <= 0.05 * len(CASES)
+
+
+def test_the_document_counts_the_cases() -> None:
+    text = (Path(__file__).parents[2] / "docs" / "conformance.md").read_text()
+    told = re.findall(r"^\| ([\w-]+) \| (\d+) \| (\d+) \| (\d+) \|$", text, re.MULTILINE)
+    counts = {
+        name: [len(CASES_OF[name]), *(len(CASES_OF[name] - KNOWN[strict].keys()) for strict in (False, True))]
+        for name in AREAS
+    }
+    counts["all"] = [sum(column) for column in zip(*counts.values(), strict=True)]
+    assert {name: [int(number) for number in numbers] for name, *numbers in told} == counts
+    assert f"1.36.3 answered: {counts['all'][0]} cases" in text
