@@ -121,10 +121,10 @@ class PodWatch:
 
     def _waits(self, name: str, why: str) -> None:
         job, record = self._control.job_of(name), self._control.pods.get(name)
-        if job is not None:
-            self._control.waits.tried(job.uids.get(name), why)
         if record is not None and record.waited_for != why:
             self._control.records.attempted(record, "failed", why)
+        if job is not None and record is not None:
+            self._control.waits.tried(job.uids.get(name), why, record.failed_attempts)
 
     _HANDLERS: dict[str, Callable[["PodWatch", Change], None]] = {  # noqa: RUF012
         "pods": _pod_changed,

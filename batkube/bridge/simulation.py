@@ -35,6 +35,7 @@ from batkube.kube.server import ApiServer
 from batkube.results.accounts import Accounts
 from batkube.results.attempts import AttemptLog
 from batkube.results.events import EventLog
+from batkube.results.wait_log import WaitLog
 
 log = logging.getLogger(__name__)
 
@@ -76,7 +77,8 @@ class Simulation:
         self.cluster = Cluster(server, time, platform)
         self.decisions = Decisions(time, control_latency)
         self.attempts = AttemptLog(events.path.with_name("attempts.csv"))
-        self.waits = WaitRecorder(server, time, self.cluster, backs_off=backs_off)
+        self._stretches = WaitLog(events.path.with_name("waits.csv"))
+        self.waits = WaitRecorder(server, time, self.cluster, self._stretches, backs_off=backs_off)
         self.control = JobControl(server, time, events, self.cluster, self.decisions, self.attempts, self.waits)
         self.submissions = Submissions(
             self.control,
@@ -115,6 +117,7 @@ class Simulation:
         self._claims.stop()
         self.deeds.stop()
         self.attempts.close()
+        self._stretches.close()
         if self._admit in self._server.bind_admission:
             self._server.bind_admission.remove(self._admit)
 

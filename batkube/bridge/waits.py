@@ -1,6 +1,6 @@
 """The reasons why pods wait: ``results.waiting`` is told what happens, and its answers go into the records."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from batkube.bridge.cluster import Cluster
@@ -13,7 +13,8 @@ from batkube.kube.server import ApiServer
 from batkube.kube.storage.store import DELETED, Change
 from batkube.results.pods import PodRecord
 from batkube.results.wait_constraints import Constraints, NodeFacts
-from batkube.results.wait_reasons import NO_WAIT, REASONS, SECOND, Waited
+from batkube.results.wait_log import WaitLog
+from batkube.results.wait_reasons import NO_WAIT, REASONS, SECOND, Stretch, Waited
 from batkube.results.wait_room import Requests, requests
 from batkube.results.waiting import Waits
 
@@ -27,15 +28,19 @@ _REMEMBERED = 4096
 class WaitRecorder:
     """Follows nodes and pods from ``begin`` to ``finish``.
 
-    Pods that are not of jobs count as what they take. ``backs_off``: see ``Waits``.
+    Pods that are not of jobs count as what they take. ``stretches``: gets the waits as they go on. ``backs_off``: see
+    ``Waits``.
     """
 
-    def __init__(self, server: ApiServer, time: SimulatedTime, cluster: Cluster, *, backs_off: bool) -> None:
+    def __init__(
+        self, server: ApiServer, time: SimulatedTime, cluster: Cluster, stretches: WaitLog, *, backs_off: bool
+    ) -> None:
         self._server = server
         self._time = time
         self._cluster = cluster
+        self._stretches = stretches
         self._backs_off = backs_off
-        self._waits = Waits(self._waited, exclusive=True)
+        self._waits = self._waits_of(exclusive=True)
         self._now = 0.0
         self._records: dict[str, PodRecord] = {}
         """The records of the pods that wait, by uid."""
@@ -50,7 +55,7 @@ class WaitRecorder:
 
     def begin(self) -> None:
         """Take in the nodes and what is on them, and listen."""
-        self._waits = Waits(self._waited, exclusive=self._cluster.exclusive)
+        self._waits = self._waits_of(exclusive=self._cluster.exclusive)
         offers = {name: amounts(offer) for name, offer in self._cluster.allocatable.items()}
         self._offered = frozenset(resource for offer in offers.values() for resource in offer)
         for node in self._server.list("nodes"):
@@ -94,10 +99,10 @@ class WaitRecorder:
         if not pod["spec"].get("schedulingGates"):
             self._at_present().gate(pod["metadata"]["uid"], False)
 
-    def tried(self, uid: str | None, message: str) -> None:
-        """Note that a scheduler could not place the pod, and said so."""
+    def tried(self, uid: str | None, message: str, attempt: int) -> None:
+        """Note that a scheduler could not place the pod, and said so. ``attempt``: the number of it, from 1."""
         if uid is not None:
-            self._at_present().tried(uid, message)
+            self._at_present().tried(uid, message, attempt)
 
     def bound(self, uid: str, node: str) -> None:
         """Note that the pod has its node."""
@@ -162,6 +167,13 @@ class WaitRecorder:
             self._now = now
             waits.advance(now)
         return waits
+
+    def _waits_of(self, *, exclusive: bool) -> Waits:
+        return Waits(self._waited, exclusive=exclusive, told=self._told)
+
+    def _told(self, uid: str, stretches: Sequence[Stretch]) -> None:
+        if (record := self._records.get(uid)) is not None:
+            self._stretches.write(record.pod, stretches)
 
     def _waited(self, uid: str, waited: Waited) -> None:
         record = self._records.pop(uid, None)

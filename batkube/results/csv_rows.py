@@ -55,10 +55,11 @@ class Table(Generic[Row]):
             writer.writerow(self.names)
             writer.writerows(map(self.cells, rows))
 
-    def read(self, path: Path) -> Iterator[Row]:
+    def read(self, path: Path, only: Callable[[str], bool] | None = None) -> Iterator[Row]:
         """Yield the rows, one after another. Columns that are not known are passed over.
 
-        A field with a default may be missing. Raises ResultsError.
+        A field with a default may be missing. ``only``: tells of a line, as it stands in a file whose rows are a line
+        each, whether it is to be read. Raises ResultsError.
         """
         try:
             with path.open(encoding="utf-8", newline="") as file:
@@ -67,17 +68,35 @@ class Table(Generic[Row]):
                 if missing := next((name for name in self._needed if name not in header), None):
                     raise ResultsError(f"{path}: has no column {missing}")
                 known = [(header.index(name), name, read) for name, read in self._readers.items() if name in header]
+                chosen = None if only is None else _Chosen(file, only)
+                if chosen is not None:
+                    lines = csv.reader(chosen)
                 for line in lines:
                     try:
                         yield self._row(**{name: read(line[index]) for index, name, read in known})
-                    except IndexError:
-                        raise ResultsError(f"{path}: line {lines.line_num}: is cut short") from None
-                    except ValueError:
-                        raise ResultsError(f"{path}: line {lines.line_num}: {_fault(known, line)}") from None
+                    except (IndexError, ValueError) as error:
+                        number = lines.line_num if chosen is None else chosen.number
+                        fault = "is cut short" if isinstance(error, IndexError) else _fault(known, line)
+                        raise ResultsError(f"{path}: line {number}: {fault}") from None
         except OSError as error:
             raise ResultsError(f"{path}: {error.strerror}") from None
         except (UnicodeDecodeError, csv.Error) as error:
             raise ResultsError(f"{path}: {error}") from None
+
+
+class _Chosen:
+    """The lines of a file behind its first that ``only`` chooses; ``number``: that of the last one, from 1."""
+
+    def __init__(self, file: Iterable[str], only: Callable[[str], bool]) -> None:
+        self.number = 1
+        self._file = file
+        self._only = only
+
+    def __iter__(self) -> Iterator[str]:
+        for number, line in enumerate(self._file, start=2):
+            if self._only(line):
+                self.number = number
+                yield line
 
 
 def _fault(known: list[tuple[int, str, Callable[[str], Any]]], line: list[str]) -> str:

@@ -10,6 +10,7 @@ from batkube.results.jobs import JOBS
 from batkube.results.nodes import NODES
 from batkube.results.pods import PODS, STAGES
 from batkube.results.series import NODE_SERIES, SERIES
+from batkube.results.wait_log import WAITS
 
 if TYPE_CHECKING:
     import pandas
@@ -19,6 +20,7 @@ TABLES: dict[str, Table[Any]] = {
     "jobs": JOBS,
     "pods": PODS,
     "attempts": ATTEMPTS,
+    "waits": WAITS,
     "nodes": NODES,
     "series": SERIES,
     "node_series": NODE_SERIES,

@@ -26,6 +26,7 @@ from batkube.results.nodes import NodeRow, read_nodes_csv
 from batkube.results.pods import PodRecord, read_pods_csv
 from batkube.results.run import Run
 from batkube.results.series import NodeSeriesRow, SeriesRow, read_node_series_csv, read_series_csv
+from batkube.results.wait_log import Wait, read_waits_csv
 
 if TYPE_CHECKING:
     import pandas
@@ -90,6 +91,11 @@ class Result:
         return list(read_attempts_csv(self.folder / "attempts.csv"))
 
     @cached_property
+    def wait_rows(self) -> list[Wait]:
+        """The waits of the pods, stretch by stretch; those of one pod in order."""
+        return list(read_waits_csv(self.folder / "waits.csv"))
+
+    @cached_property
     def node_rows(self) -> list[NodeRow]:
         """The nodes."""
         return list(read_nodes_csv(self.folder / "nodes.csv"))
@@ -132,6 +138,11 @@ class Result:
     def attempts(self) -> "pandas.DataFrame":
         """``attempts.csv``."""
         return self.to_pandas("attempts")
+
+    @cached_property
+    def waits(self) -> "pandas.DataFrame":
+        """``waits.csv``."""
+        return self.to_pandas("waits")
 
     @cached_property
     def nodes(self) -> "pandas.DataFrame":
@@ -210,6 +221,11 @@ class JobsFile(Result):
         return []
 
     @cached_property
+    def wait_rows(self) -> list[Wait]:
+        """Nothing: no reason is known."""
+        return []
+
+    @cached_property
     def event_rows(self) -> list[dict[str, Any]]:
         """Nothing: no event is known."""
         return []
@@ -245,6 +261,7 @@ class JobsFile(Result):
         rows = {
             "pods": "pod_rows",
             "attempts": "attempt_rows",
+            "waits": "wait_rows",
             "nodes": "node_rows",
             "series": "series_rows",
             "node_series": "node_series_rows",

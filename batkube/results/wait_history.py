@@ -1,11 +1,11 @@
 """The facts of a run after its end, and why its pods waited: ``waiting.Waits``, played over its records."""
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
 
 from batkube.results.wait_constraints import UNCONSTRAINED, Constraints, NodeFacts
-from batkube.results.wait_reasons import SECOND, Segment, Waited
+from batkube.results.wait_reasons import SECOND, Stretch, Waited
 from batkube.results.wait_room import requests
 from batkube.results.waiting import Waits
 
@@ -68,10 +68,10 @@ class History:
     """True if a host takes one pod at a time."""
 
 
-def classify(history: History, follow: Collection[str] = ()) -> dict[str, Waited]:
-    """Return for each pod why it waited; with its segments for those in ``follow``."""
+def classify(history: History, told: Callable[[str, Sequence[Stretch]], object] | None = None) -> dict[str, Waited]:
+    """Return for each pod why it waited. ``told``: see Waits."""
     found: dict[str, Waited] = {}
-    waits = Waits(found.__setitem__, exclusive=history.exclusive, follow=follow)
+    waits = Waits(found.__setitem__, exclusive=history.exclusive, told=told)
     gates = list(_gates(history.pods))
     play = _Play(history, gates, waits)
     for code in sorted(_codes(history, gates)):
@@ -83,9 +83,12 @@ def classify(history: History, follow: Collection[str] = ()) -> dict[str, Waited
     return {pod.pod: found[pod.pod] for pod in history.pods}
 
 
-def timeline(history: History, pod: str) -> Sequence[Segment]:
-    """Return the parts of one pod's wait, in order, without gaps. Raises KeyError if there is no such pod."""
-    return classify(history, [pod])[pod].segments
+def timeline(history: History, pod: str) -> Sequence[Stretch]:
+    """Return the stretches of one pod's wait, in order. Raises KeyError if there is no such pod."""
+    found: list[Stretch] = []
+    if pod not in classify(history, lambda of, told: found.extend(told) if of == pod else None):
+        raise KeyError(pod)
+    return found
 
 
 # A change is one number, its date before its kind before its index: millions of them are sorted in little room.
@@ -146,6 +149,8 @@ class _Play:
         self._history = history
         self._gates = gates
         self._waits = waits
+        self._attempts: dict[str, int] = {}
+        """The attempts in vain so far, by pod."""
 
     def change(self, kind: int, number: int) -> None:
         """Tell a change."""
@@ -163,7 +168,8 @@ class _Play:
                 waits.gate(history.pods[pod].pod, gated)
             case _Kind.TRY:
                 attempt = history.attempts[number]
-                waits.tried(attempt.pod, attempt.message)
+                number = self._attempts[attempt.pod] = self._attempts.get(attempt.pod, 0) + 1
+                waits.tried(attempt.pod, attempt.message, number)
             case _Kind.BIND:
                 waits.bind(history.pods[number].pod, history.pods[number].node)
             case _Kind.START:

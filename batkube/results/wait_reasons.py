@@ -1,7 +1,9 @@
 """The reasons for which pods wait, and a pod's wait when it is over. ``waiting`` defines them."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import NamedTuple
 
 SECOND = 1_000_000
 """Microseconds."""
@@ -23,15 +25,27 @@ class Reason(StrEnum):
 REASONS = tuple(Reason)
 
 
-@dataclass(frozen=True, slots=True)
-class Segment:
-    """A part of a pod's wait. Dates are simulated seconds."""
+class Cause(NamedTuple):
+    """The reason of a stretch, and what is known of it."""
 
-    begin: float
-    end: float
-    reason: Reason
-    words: str
-    """The scheduler's last words; or kube-scheduler's words for a rule on pod and node; or the pod's node."""
+    reason: Reason | None
+    """None only while it is not known yet."""
+    plugin: str = ""
+    """The plugin of kube-scheduler whose rule it was, of ``constraints``."""
+    words: str = ""
+    """The words for that rule."""
+    attempt: int = 0
+    """The number of the pod's last attempt in vain until then, from 1; 0 before the first, and when it has its node."""
+
+
+class Stretch(NamedTuple):
+    """A part of a pod's wait that has one reason. Dates are whole microseconds since the simulation began."""
+
+    begin: int
+    end: int
+    time: int
+    """The microseconds for which the reason held: all of them, unless reasons that took turns were summed up."""
+    cause: Cause
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,8 +56,6 @@ class Waited:
     """By reason, in the order of ``REASONS``."""
     by_plugin: tuple[tuple[str, int], ...] = ()
     """The microseconds of ``constraints`` by kube-scheduler's plugin."""
-    segments: tuple[Segment, ...] = ()
-    """Its parts in order, of a pod that was followed."""
 
     @property
     def seconds(self) -> dict[Reason, float]:
@@ -65,36 +77,56 @@ NO_WAIT = Waited((0,) * len(REASONS))
 """The wait of a pod that started at once."""
 
 
-class Parts:
-    """The parts of a wait that goes on, in microseconds. A reason may be left open until it is known."""
+_new = tuple.__new__
+"""Makes a Stretch in half the time: there are many."""
+
+
+class Stretches:
+    """The stretches of a wait that goes on, those that were not told yet. A reason may be open until it is known."""
+
+    __slots__ = ("_stretches",)
 
     def __init__(self) -> None:
-        self._parts: list[tuple[int, int, Reason | None, str]] = []
+        self._stretches: list[Stretch] = []
 
-    def note(self, begin: int, end: int, reason: Reason | None, words: str) -> None:
-        """Add a part. ``reason``: None to leave it open."""
+    def note(self, begin: int, end: int, cause: Cause, time: int | None = None) -> None:
+        """Add a stretch; it is one with the last if it goes on with the same. ``time``: see Stretch."""
         if begin == end:
             return
-        parts = self._parts
-        if parts and parts[-1][2:] == (reason, words):
-            begin = parts.pop()[0]
-        parts.append((begin, end, reason, words))
+        time = end - begin if time is None else time
+        stretches = self._stretches
+        if stretches and time == end - begin:
+            last = stretches[-1]
+            if last.end == begin and last.cause == cause and last.time == begin - last.begin:
+                stretches[-1] = Stretch(last.begin, end, end - last.begin, cause)
+                return
+        stretches.append(Stretch(begin, end, time, cause))
+
+    def extend(self, dates: Sequence[int], causes: Sequence[Cause]) -> None:
+        """Add stretches from each date to the next, of causes that differ from one to the next."""
+        self.note(dates[0], dates[1], causes[0])
+        self._stretches += [
+            _new(Stretch, (begin, end, end - begin, cause))
+            for begin, end, cause in zip(dates[1:], dates[2:], causes[1:], strict=False)
+        ]
 
     def settle(self, held: int, after: Reason) -> None:
-        """Give the parts that were left open their reasons: ``constraints`` until ``held``, then ``after``."""
-        parts, self._parts = self._parts, []
-        for begin, end, reason, words in parts:
-            if reason is None:
-                middle = min(max(held, begin), end)
-                self.note(begin, middle, Reason.CONSTRAINTS, words)
-                self.note(middle, end, after, words)
-            else:
-                self.note(begin, end, reason, words)
+        """Give the stretches that were left open their reasons: ``constraints`` until ``held``, then ``after``."""
+        stretches, self._stretches = self._stretches, []
+        for stretch in stretches:
+            begin, end, time, cause = stretch
+            if cause.reason is not None:
+                self.note(begin, end, cause, time)
+                continue
+            middle = min(max(held, begin), end)
+            self.note(begin, middle, cause._replace(reason=Reason.CONSTRAINTS))
+            self.note(middle, end, Cause(after, attempt=cause.attempt))
 
-    def segments(self) -> tuple[Segment, ...]:
-        """Return the parts of a wait that is over: none is open."""
-        return tuple(
-            Segment(begin / SECOND, end / SECOND, reason, words)
-            for begin, end, reason, words in self._parts
-            if reason is not None
-        )
+    def take(self, *, over: bool) -> list[Stretch]:
+        """Return those that will not change any more, once. ``over``: the wait is, else the last may still go on."""
+        stretches = self._stretches
+        if not over and (len(stretches) < 2 or any(stretch.cause.reason is None for stretch in stretches)):
+            return []
+        kept = 0 if over else 1
+        taken, self._stretches = stretches[: len(stretches) - kept], stretches[len(stretches) - kept :]
+        return taken

@@ -9,16 +9,12 @@ from collections.abc import Iterable, Mapping
 from itertools import count
 
 from batkube.results.wait_constraints import UNCONSTRAINED, Constraints, NodeFacts, refusing
+from batkube.results.wait_line import FORBIDDEN, FRAGMENTATION, FREE, GANG, NO_CAPACITY, STATES, Line
 from batkube.results.wait_words import OF_THE_POD_ALONE
 
 Requests = tuple[tuple[str, int], ...]
 """Amounts by resource, those above zero, in order of the resources' names. Any whole units, the same as the nodes'."""
 
-NO_CAPACITY, FRAGMENTATION, GANG, FREE = range(4)
-"""The states of a line: see ``Shape.state``."""
-FORBIDDEN = 4
-"""The state in which the first of the plugins ``OF_THE_POD_ALONE`` forbids; the others follow."""
-STATES = FORBIDDEN + len(OF_THE_POD_ALONE)
 _NUMBER = {plugin: FORBIDDEN + index for index, plugin in enumerate(OF_THE_POD_ALONE)}
 _FEW = 8
 """The number of shapes up to which it is not worth looking for those that a change concerns."""
@@ -47,76 +43,6 @@ class _Node:
     def offer(self, exclusive: bool) -> dict[str, int]:
         """Return what it has for one pod more."""
         return self.free if self.up and not (exclusive and self.pods) else _NOTHING
-
-
-class Line:
-    """The single pods of a shape, or its gangs that still need so many nodes: for all of them the same is true.
-
-    ``spent`` counts the time in each state, so that any pod has its part of it by a subtraction.
-    """
-
-    __slots__ = (
-        "_at", "_followers", "_log", "_snapshot", "free_since", "need", "pods", "shape", "since", "spent", "state",
-        "tried",
-    )  # fmt: skip
-
-    def __init__(self, shape: "Shape", need: int, now: int, state: int, free_since: int) -> None:
-        self.shape = shape
-        self.need = need
-        self.state = state
-        self.since = now
-        self.free_since = free_since
-        """The date since when it has been free, if it is."""
-        self.spent = [0] * STATES
-        self.pods = 0
-        self.tried: dict[object, None] = {}
-        """The pods that were tried while there was room, as long as there is."""
-        self._log: list[tuple[int, int]] | None = None
-        self._followers = 0
-        self._at = -1
-        self._snapshot: tuple[int, ...] = ()
-
-    def at(self, now: int) -> tuple[int, ...]:
-        """Return the time spent in each state until ``now``."""
-        if self._at != now:
-            spent = self.spent.copy()
-            spent[self.state] += now - self.since
-            self._at, self._snapshot = now, tuple(spent)
-        return self._snapshot
-
-    def turn(self, now: int, state: int) -> None:
-        """Change to another state."""
-        self.spent[self.state] += now - self.since
-        self.since = self.free_since = now
-        self.state = state
-        self._at = -1
-        if self._log is not None:
-            self._log.append((now, state))
-
-    def follow(self, now: int) -> None:
-        """Keep the states from now on, until ``unfollow``."""
-        self._followers += 1
-        if self._log is None:
-            self._log = [(now, self.state)]
-
-    def unfollow(self) -> None:
-        """Keep them no longer on behalf of one who asked."""
-        self._followers -= 1
-        if not self._followers:
-            self._log = None
-
-    def states(self, begin: int, end: int) -> Iterable[tuple[int, int, int]]:
-        """Yield the states between two dates: from, to, state. They must have been kept since ``begin``."""
-        log = self._log
-        assert log is not None
-        first = max(bisect_right(log, (begin, STATES)) - 1, 0)
-        for index in range(first, len(log)):
-            start, state = log[index]
-            stop = log[index + 1][0] if index + 1 < len(log) else end
-            if start >= end:
-                return
-            if min(stop, end) > max(start, begin):
-                yield max(start, begin), min(stop, end), state
 
 
 class Shape:
@@ -303,7 +229,8 @@ class Room:
         line = shape.lines.get(need)
         if line is None:
             state = shape.state(need, self.total)
-            line = shape.lines[need] = Line(shape, need, now, state, -1 if self._had_room(shape, need) else now)
+            free_since = -1 if self._had_room(shape, need) else now
+            line = shape.lines[need] = Line(shape, need, now, state, free_since)
         line.pods += 1
         return line
 

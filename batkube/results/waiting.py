@@ -28,91 +28,57 @@ the pod's node last changed for the better; if that node did not, until the last
 A scheduler without back-off (a policy inside batkube) decides whenever something changes: for its pods what would be
 ``back_off`` is ``queue_order``. Words that are not known change nothing. All that happens at one date is one change: an
 attempt counts as made before what became free at its date. Dates are counted in microseconds, as Batsim prints them.
+
+The stretches of a wait are told with their dates as soon as they are known. Where reasons take turns so often that it
+would fill a disk (see ``KEPT``), the earlier turns are summed up: stretches of the same dates, one a reason.
 """
 
-from collections.abc import Callable, Collection
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Sequence
 
 from batkube.results.wait_constraints import UNCONSTRAINED, Constraints
-from batkube.results.wait_reasons import NO_WAIT, REASONS, SECOND, Parts, Reason, Waited
-from batkube.results.wait_room import FORBIDDEN, FRAGMENTATION, FREE, GANG, NO_CAPACITY, Line, Requests, Room
-from batkube.results.wait_words import OF_THE_POD_ALONE, PHRASES, Kind, Words, parse
+from batkube.results.wait_line import FORBIDDEN, FRAGMENTATION, FREE, GANG, NO_CAPACITY, Line
+from batkube.results.wait_reasons import NO_WAIT, SECOND, Cause, Reason, Stretch, Stretches, Waited
+from batkube.results.wait_room import Requests, Room
+from batkube.results.wait_words import OF_THE_POD_ALONE, Kind, Words, parse
+from batkube.results.waiting_pod import NUMBER, OF_STATE, Gang, WaitingPod, forbid, note
 
-_NUMBER = {reason: index for index, reason in enumerate(REASONS)}
-_OF_STATE = {NO_CAPACITY: Reason.NO_CAPACITY, FRAGMENTATION: Reason.FRAGMENTATION, GANG: Reason.GANG}
-
-
-@dataclass(slots=True, eq=False)
-class _Gang:
-    size: int
-    pods: dict[str, "_Pod"] = field(default_factory=dict)
-    """Those that still wait."""
-    bound: int = 0
-
-    @property
-    def need(self) -> int:
-        """The number of places that it still needs at once."""
-        return max(self.size - self.bound, 1)
-
-
-@dataclass(slots=True, eq=False)
-class _Pod:
-    key: str
-    wanted: Requests
-    constraints: Constraints
-    backs_off: bool
-    gated: bool
-    since: int
-    """The date until which its time is counted."""
-    gang: _Gang | None = None
-    gang_name: str = ""
-    node: str | None = None
-    over: bool = False
-    line: Line | None = None
-    """The line in which it waits for a place."""
-    spent: tuple[int, ...] = ()
-    """``line.at(since)``."""
-    fixed: Reason | None = None
-    """The reason while it is in no line."""
-    free_as: Reason = Reason.QUEUE_ORDER
-    """The reason while its line is free."""
-    rule: str = ""
-    """The plugin that refused it, while that may be the reason."""
-    ruled: list[tuple[int, int]] = field(default_factory=list)
-    """Times with a free place for which it is not known yet whether the rule still held."""
-    tried: int = -1
-    words: Words | None = None
-    said: Words | None = None
-    """The scheduler's words on it at the present date."""
-    gains: list[int] = field(default_factory=lambda: [0] * len(REASONS))
-    plugins: dict[str, int] | None = None
-    parts: Parts | None = None
-    """Of a pod that is followed."""
+KEPT = 500
+"""The latest changes of what equal pods wait for that are told one by one, at least; up to twice as many are."""
+FEW_KEPT = 8
+"""The same where that would be too much to write: more stretches than PLENTY and MEAN for each wait that is over."""
+PLENTY = 200_000
+MEAN = 20
 
 
 class Waits:
     """Follows the pods of a run, date by date, and tells of each why it waited.
 
-    ``waited`` is called when a wait is over, with the pod's key. ``exclusive``: see Room. ``follow``: the keys of pods
-    whose waits are wanted with their segments.
+    ``waited`` is called when a wait is over, with the pod's key; ``told``, if it is given, before that with some of its
+    stretches at a time, in order of their dates. ``exclusive``: see Room.
 
     The changes must come in order of their dates (simulated seconds). Each costs the same however many pods wait, but
     for the number of different shapes of pods that it concerns.
     """
 
     def __init__(
-        self, waited: Callable[[str, Waited], object], *, exclusive: bool, follow: Collection[str] = ()
+        self,
+        waited: Callable[[str, Waited], object],
+        *,
+        exclusive: bool,
+        told: Callable[[str, Sequence[Stretch]], object] | None = None,
     ) -> None:
         self.room = Room(exclusive=exclusive)
         self.now = 0
         """The present date in microseconds."""
         self._waited = waited
-        self._follow = follow
-        self._pods: dict[str, _Pod] = {}
-        self._gangs: dict[str, _Gang] = {}
-        self._changed: dict[_Pod, None] = {}
+        self._told = told
+        self._to_spare = PLENTY
+        """The stretches that may be told beyond those of waits to come."""
+        self._pods: dict[str, WaitingPod] = {}
+        self._gangs: dict[str, Gang] = {}
+        self._changed: dict[WaitingPod, None] = {}
         """The pods of which something happened at the present date."""
-        self._changed_gangs: dict[_Gang, None] = {}
+        self._changed_gangs: dict[Gang, None] = {}
 
     # Changes
 
@@ -137,14 +103,14 @@ class Waits:
         """Note a new pod. ``gang``: the name of its gang, if that has more pods. ``backs_off``: see above."""
         if key in self._pods:  # it is the next one of this name
             self.close()
-        pod = self._pods[key] = _Pod(key, wanted, constraints, backs_off, gated, self.now)
-        if key in self._follow:
-            pod.parts = Parts()
+        pod = self._pods[key] = WaitingPod(key, wanted, constraints, backs_off, gated, self.now)
+        if self._told is not None:
+            pod.stretches = Stretches()
         if gang_size > 1:
             pod.gang_name = gang
             pod.gang = self._gangs.get(gang)
             if pod.gang is None:
-                pod.gang = self._gangs[gang] = _Gang(gang_size)
+                pod.gang = self._gangs[gang] = Gang(gang_size)
             pod.gang.pods[key] = pod
         self._changed[pod] = None
 
@@ -154,11 +120,11 @@ class Waits:
             pod.gated = gated
             self._changed[pod] = None
 
-    def tried(self, key: str, message: str) -> None:
-        """Note that the scheduler could not place the pod, and said so."""
+    def tried(self, key: str, message: str, attempt: int = 0) -> None:
+        """Note that the scheduler could not place the pod, and said so. ``attempt``: the number of it, from 1."""
         pod = self._pods.get(key)
         if pod is not None and pod.node is None:
-            pod.said = parse(message)
+            pod.said, pod.said_at = parse(message), attempt
             self._changed[pod] = None
 
     def bind(self, key: str, node: str, wanted: Requests = ()) -> None:
@@ -195,7 +161,7 @@ class Waits:
             self._end(pod)
         self.close()
 
-    def _end(self, pod: _Pod) -> None:
+    def _end(self, pod: WaitingPod) -> None:
         pod.over = True
         self._changed[pod] = None
 
@@ -222,20 +188,20 @@ class Waits:
             else:
                 self._place(pod, now)
 
-    def _turn(self, line: Line, now: int, state: int, changed: Collection[_Pod]) -> None:
+    def _turn(self, line: Line, now: int, state: int, changed: Collection[WaitingPod]) -> None:
         """Change the state of a line. Pods that were tried while there was room have to be tried again."""
         for pod in [pod for pod in line.tried if pod not in changed]:
-            assert isinstance(pod, _Pod)
+            assert isinstance(pod, WaitingPod)
             self._count(pod, now)
             pod.free_as = Reason.BACK_OFF
             del line.tried[pod]
-        line.turn(now, state)
+        line.turn(now, state, KEPT if self._to_spare > 0 else FEW_KEPT)
 
-    def _place(self, pod: _Pod, now: int) -> None:
+    def _place(self, pod: WaitingPod, now: int) -> None:
         """Find out what the pod waits for from now on."""
         said, pod.said = pod.said, None
         if said is not None:
-            pod.words, pod.tried = said, now
+            pod.words, pod.tried, pod.attempt = said, now, pod.said_at
         gang = pod.gang
         pod.fixed = None
         if pod.gated or (pod.node is None and pod.words is not None and pod.words.has(Kind.GATE)):
@@ -252,10 +218,8 @@ class Waits:
             return
         if line is None:
             line = pod.line = self.room.line(now, pod.wanted, pod.constraints, need)
-            if pod.parts is not None:
-                line.follow(now)
-            if pod.rule:
-                line.follow(now)
+        if pod.rule is not None:
+            line.hold(pod, now)
         pod.spent = line.at(now)
         if said is not None:
             self._refused(pod, line, said, now)
@@ -265,77 +229,79 @@ class Waits:
             line.tried.pop(pod, None)
             pod.free_as = Reason.BACK_OFF
 
-    def _leave(self, pod: _Pod, line: Line) -> None:
+    def _leave(self, pod: WaitingPod, line: Line) -> None:
         line.tried.pop(pod, None)
-        if pod.parts is not None:
-            line.unfollow()
-        if pod.rule:
-            line.unfollow()
+        line.let_go(pod)
         self.room.leave(line)
         pod.line = None
 
-    def _refused(self, pod: _Pod, line: Line, said: Words, now: int) -> None:
+    def _refused(self, pod: WaitingPod, line: Line, said: Words, now: int) -> None:
         """Find out what time with a free place will be, until the pod is tried again."""
         line.tried.pop(pod, None)
-        if pod.rule:
-            line.unfollow()
-            pod.rule = ""
+        line.let_go(pod)
+        pod.rule = None
         free = line.state == FREE
         rule = said.constraint
         pod.free_as = Reason.BACK_OFF if pod.backs_off else Reason.QUEUE_ORDER
         if said.has(Kind.GANG):
             pod.free_as = Reason.GANG
         elif rule is not None and free:
-            pod.rule = rule.plugin
-            line.follow(now)
+            pod.rule = rule
+            line.hold(pod, now)
         elif free and line.free_since < now and pod.backs_off:
             pod.free_as = Reason.QUEUE_ORDER
             line.tried[pod] = None
 
     # Time
 
-    def _count(self, pod: _Pod, now: int, before: int = -1, changes: int = 0) -> None:
+    def _count(self, pod: WaitingPod, now: int, before: int = -1, changes: int = 0) -> None:
         """Count the time since it was last counted. ``before``, ``changes``: the cluster's, for the end of a rule."""
         begin, pod.since = pod.since, now
         line = pod.line
         if line is None:
             assert pod.fixed is not None
             if now > begin:
-                pod.gains[_NUMBER[pod.fixed]] += now - begin
-                if pod.parts is not None:
-                    bound = pod.fixed in (Reason.GANG, Reason.STARTUP)
-                    pod.parts.note(begin, now, pod.fixed, pod.node or "" if bound else _said(pod))
+                pod.gains[NUMBER[pod.fixed]] += now - begin
+                if pod.stretches is not None:
+                    attempt = pod.attempt if pod.fixed is Reason.GATES else 0
+                    pod.stretches.note(begin, now, Cause(pod.fixed, attempt=attempt))
+                    self._tell_stretches(pod)
             return
         spent, pod.spent = pod.spent, line.at(now)
         if now > begin:
             gains = pod.gains
             for state in (NO_CAPACITY, FRAGMENTATION, GANG):
-                gains[_NUMBER[_OF_STATE[state]]] += pod.spent[state] - spent[state]
+                gains[NUMBER[OF_STATE[state]]] += pod.spent[state] - spent[state]
             for index, plugin in enumerate(OF_THE_POD_ALONE, FORBIDDEN):
                 if time := pod.spent[index] - spent[index]:
-                    _forbid(pod, plugin, time)
-            if pod.rule:
-                pod.ruled += [(start, end) for start, end, state in line.states(begin, now) if state == FREE]
+                    forbid(pod, plugin, time)
+            if pod.rule is not None:
+                dates, states = line.states(begin, now)
+                spans = zip(dates, dates[1:], states, strict=False)
+                pod.ruled += [(since, until) for since, until, state in spans if state == FREE]
             else:
-                gains[_NUMBER[pod.free_as]] += pod.spent[FREE] - spent[FREE]
-            if pod.parts is not None:
-                _note(pod, pod.parts, line, begin, now)
+                gains[NUMBER[pod.free_as]] += pod.spent[FREE] - spent[FREE]
+            if pod.stretches is not None:
+                note(pod, pod.stretches, line, spent, begin, now)
         if pod.ruled and (pod.said is not None or pod.over or pod.node is not None):
             bound = pod.said is None and pod.node is not None
             self._split(pod, self._helped(pod, now, before, changes) if bound else now)
+        if now > begin and pod.stretches is not None:
+            self._tell_stretches(pod)
 
-    def _split(self, pod: _Pod, held: int) -> None:
+    def _split(self, pod: WaitingPod, held: int) -> None:
         """Share out the time for which a rule may have held: it did until ``held``."""
         for begin, end in pod.ruled:
             middle = min(max(held, begin), end)
             if middle > begin:
-                _forbid(pod, pod.rule, middle - begin)
-            pod.gains[_NUMBER[pod.free_as]] += end - middle
-        if pod.parts is not None:
-            pod.parts.settle(held, pod.free_as)
+                assert pod.rule is not None
+                forbid(pod, pod.rule.plugin, middle - begin)
+            pod.gains[NUMBER[pod.free_as]] += end - middle
+        if pod.stretches is not None:
+            pod.stretches.settle(held, pod.free_as)
         pod.ruled.clear()
 
-    def _helped(self, pod: _Pod, now: int, before: int, changes: int) -> int:
+    def _helped(self, pod: WaitingPod, now: int, before: int, changes: int) -> int:
         """Return since when, as far as can be known, the rule that had kept the pod away no longer did."""
         freed = self.room.freed.get(pod.node or "", -1)
         if freed > pod.tried:
@@ -344,7 +310,16 @@ class Waits:
             return now
         return before
 
-    def _tell(self, pod: _Pod) -> None:
+    def _tell_stretches(self, pod: WaitingPod, *, over: bool = False) -> None:
+        """Tell what will not change any more, so that nobody has to keep it."""
+        if self._told is None or pod.stretches is None:
+            return
+        stretches = pod.stretches.take(over=over)
+        if stretches:
+            self._told(pod.key, stretches)
+        self._to_spare += MEAN * over - len(stretches)
+
+    def _tell(self, pod: WaitingPod) -> None:
         """Report a wait that is over, and forget the pod."""
         if pod.line is not None:
             self._leave(pod, pod.line)
@@ -357,27 +332,5 @@ class Waits:
         if not any(pod.gains):
             self._waited(pod.key, NO_WAIT)
             return
-        plugins = tuple((pod.plugins or {}).items())
-        self._waited(pod.key, Waited(tuple(pod.gains), plugins, pod.parts.segments() if pod.parts else ()))
-
-
-def _forbid(pod: _Pod, plugin: str, time: int) -> None:
-    if pod.plugins is None:
-        pod.plugins = {}
-    pod.plugins[plugin] = pod.plugins.get(plugin, 0) + time
-    pod.gains[_NUMBER[Reason.CONSTRAINTS]] += time
-
-
-def _note(pod: _Pod, parts: Parts, line: Line, begin: int, end: int) -> None:
-    """Note the parts of the time in a line."""
-    for start, stop, state in line.states(begin, end):
-        if state in _OF_STATE:
-            parts.note(start, stop, _OF_STATE[state], _said(pod))
-        elif state == FREE:
-            parts.note(start, stop, None if pod.rule else pod.free_as, _said(pod))
-        else:
-            parts.note(start, stop, Reason.CONSTRAINTS, PHRASES[OF_THE_POD_ALONE[state - FORBIDDEN]])
-
-
-def _said(pod: _Pod) -> str:
-    return pod.words.message if pod.words is not None else ""
+        self._tell_stretches(pod, over=True)
+        self._waited(pod.key, Waited(tuple(pod.gains), tuple((pod.plugins or {}).items())))

@@ -16,7 +16,7 @@ MARKS = ("run.json", "events.jsonl", "repeat.json", "seeds.json", "kubeconfig")
 STALE = (
     *RESULT_FILES,
     *WITH_THE_SERIES,
-    *("events.jsonl", "attempts.csv", "error.txt", "repeat.json", "seeds.json"),
+    *("events.jsonl", "attempts.csv", "waits.csv", "error.txt", "repeat.json", "seeds.json"),
     *("scheduler.log", "kube-scheduler.yaml", "kubeconfig", "batsim.log"),
 )
 """The files that a run leaves; those of a Batsim are ``batsim_*``."""

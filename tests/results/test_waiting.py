@@ -4,9 +4,10 @@ from collections.abc import Mapping, Sequence
 
 import pytest
 
+from batkube.results import waiting
 from batkube.results.wait_constraints import Constraints, NodeFacts, Taint, Toleration
 from batkube.results.wait_history import FailedAttempt, History, NodeState, PodHistory, classify, timeline
-from batkube.results.wait_reasons import Reason, Waited
+from batkube.results.wait_reasons import SECOND, Cause, Reason, Stretch, Waited
 
 FULL = (
     "0/2 nodes are available: 2 Insufficient cpu. preemption: 0/2 nodes are available: 2 No preemption victims found."
@@ -211,18 +212,54 @@ def test_a_pod_that_never_starts_waits_until_it_goes_or_the_run_ends() -> None:
     assert reasons(waits["b"]) == {"no_capacity": 15}
 
 
-def test_the_parts_follow_one_another_with_the_words_of_the_time() -> None:
+def test_the_stretches_follow_one_another_with_the_attempt_before_them() -> None:
     pods = [pod("a", 0, 4, "n1", 0, 50), pod("b", 10, 4, "n1", 56, 60, bound=53)]
     history = History([node("n1")], pods, [FailedAttempt("b", 20, FULL)], 100)
-    assert [(part.begin, part.end, part.reason, part.words) for part in timeline(history, "b")] == [
-        (10, 20, Reason.NO_CAPACITY, ""),
-        (20, 50, Reason.NO_CAPACITY, FULL),
-        (50, 53, Reason.BACK_OFF, FULL),
-        (53, 56, Reason.STARTUP, "n1"),
+    assert [(part.begin, part.end, part.cause.reason, part.cause.attempt) for part in timeline(history, "b")] == [
+        (10 * SECOND, 20 * SECOND, Reason.NO_CAPACITY, 0),
+        (20 * SECOND, 50 * SECOND, Reason.NO_CAPACITY, 1),
+        (50 * SECOND, 53 * SECOND, Reason.BACK_OFF, 1),
+        (53 * SECOND, 56 * SECOND, Reason.STARTUP, 0),
     ]
-    assert timeline(history, "a") == ()
+    assert timeline(history, "a") == []
     with pytest.raises(KeyError):
         timeline(history, "c")
+
+
+def test_a_stretch_of_a_rule_has_its_plugin_and_its_words() -> None:
+    why = "0/2 nodes are available: 1 Insufficient cpu, 1 node(s) didn't match pod anti-affinity rules."
+    pods = [
+        pod("a", 0, 1, "n1", 0, 50),
+        pod("full", 0, 4, "n2", 0, 90),
+        pod("b", 10, 1, "n1", 54, 60),
+        pod("c", 10, 1, constraints=Constraints(selector=(("kind", "gpu"),)), ended=20),
+    ]
+    history = History([node("n1"), node("n2")], pods, [FailedAttempt("b", 10, why)], 100)
+    plugin, words = "InterPodAffinity", "node(s) didn't match pod anti-affinity rules"
+    assert timeline(history, "b") == [
+        Stretch(10 * SECOND, 50 * SECOND, 40 * SECOND, Cause(Reason.CONSTRAINTS, plugin, words, 1)),
+        Stretch(50 * SECOND, 54 * SECOND, 4 * SECOND, Cause(Reason.BACK_OFF, attempt=1)),
+    ]
+    plugin, words = "NodeAffinity", "node(s) didn't match Pod's node affinity/selector"
+    cause = Cause(Reason.CONSTRAINTS, plugin, words)
+    assert timeline(history, "c") == [Stretch(10 * SECOND, 20 * SECOND, 10 * SECOND, cause)]
+
+
+@pytest.mark.parametrize("limits", [{"KEPT": 2}, {"PLENTY": 0, "FEW_KEPT": 2}])
+def test_the_earlier_of_very_many_turns_are_summed_up(limits: dict[str, int], monkeypatch: pytest.MonkeyPatch) -> None:
+    # Two cores are free on n1, and on n2 two for the first quarter of each second, then one: b asks for four.
+    comes = [pod(f"p{time}", time + 0.25, 1, "n2", time + 0.25, time + 1) for time in range(10)]
+    full = [pod("full", 0, 2, "n1", 0, 100), pod("half", 0, 1, "n2", 0, 100)]
+    history = History([node("n1"), node("n2", 3)], [*full, *comes, pod("b", 0, 4, ended=10)], [], 100)
+    for name, value in limits.items():
+        monkeypatch.setattr(waiting, name, value)
+    told = timeline(history, "b")
+    assert [(part.begin / SECOND, part.end / SECOND, part.time / SECOND, part.cause.reason) for part in told] == [
+        (0, 9, 6.75, Reason.NO_CAPACITY),
+        (0, 9, 2.25, Reason.FRAGMENTATION),
+        (9, 9.25, 0.25, Reason.FRAGMENTATION),
+        (9.25, 10, 0.75, Reason.NO_CAPACITY),
+    ]
 
 
 def test_tenths_of_seconds_sum_to_the_wait() -> None:

@@ -1,13 +1,16 @@
 """Random histories: the reasons are those that the definition gives, instant by instant, and sum to the wait."""
 
+from collections.abc import Iterable
 from dataclasses import replace
+from itertools import pairwise
 from random import Random
 
 import pytest
 
+from batkube.results import waiting
 from batkube.results.wait_constraints import Constraints, NodeFacts, Taint, Toleration
 from batkube.results.wait_history import FailedAttempt, History, NodeState, PodHistory, classify, timeline
-from batkube.results.wait_reasons import Reason
+from batkube.results.wait_reasons import SECOND, Reason, Stretch
 from tests.results.waiting_by_definition import Definition
 
 MESSAGES = (
@@ -136,7 +139,8 @@ class World:
 def test_as_the_definition_says(seed: int) -> None:
     history = World(seed).play(60)
     definition = Definition(history)
-    waits = classify(history, [pod.pod for pod in history.pods])
+    stretches: dict[str, list[Stretch]] = {pod.pod: [] for pod in history.pods}
+    waits = classify(history, lambda pod, told: stretches[pod].extend(told))
     for pod in history.pods:
         reasons, plugins = definition.wait(pod)
         waited = waits[pod.pod]
@@ -146,12 +150,53 @@ def test_as_the_definition_says(seed: int) -> None:
         over = min(time for time in (pod.started, pod.ended, history.end) if time is not None)
         assert waited.total == pytest.approx(over - pod.created, abs=1e-6)
         assert min(waited.microseconds) >= 0
-        end = pod.created
-        for segment in waited.segments:
-            assert segment.begin == end
-            end = segment.end
-            found[segment.reason] -= round((segment.end - segment.begin) * 1e6)
-        assert end == over
-        assert not any(found.values()), "the segments have the same time for each reason"
+        told = stretches[pod.pod]
+        assert all(stretch.time == stretch.end - stretch.begin for stretch in told)
+        dates = [round(pod.created * SECOND), *(stretch.end for stretch in told)]
+        assert [stretch.begin for stretch in told] == dates[:-1], "they follow one another without gaps"
+        assert dates[-1] == round(over * SECOND)
+        assert sums(told) == (reasons, plugins)
+        assert all(before.cause != after.cause for before, after in pairwise(told)), "one stretch for one reason"
+        for stretch in told:
+            assert (stretch.cause.reason, stretch.cause.plugin) == definition.reason(pod, stretch.begin)
+            assert stretch.cause.attempt == attempts_before(history, pod, stretch.begin)
     longest = max(history.pods, key=lambda pod: waits[pod.pod].total)
-    assert timeline(history, longest.pod) == waits[longest.pod].segments
+    assert timeline(history, longest.pod) == stretches[longest.pod]
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_turns_that_are_summed_up_add_up_to_the_same(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    history = World(seed).play(200)
+    exact: dict[str, list[Stretch]] = {}
+    summed: dict[str, list[Stretch]] = {}
+    waits = classify(history, lambda pod, told: exact.setdefault(pod, []).extend(told))
+    monkeypatch.setattr(waiting, "KEPT", 1)
+    assert classify(history, lambda pod, told: summed.setdefault(pod, []).extend(told)) == waits
+    assert exact.keys() == summed.keys()
+    for pod, told in summed.items():
+        assert sums(told) == sums(exact[pod])
+        spans = list(dict.fromkeys((stretch.begin, stretch.end) for stretch in told))
+        assert (spans[0][0], spans[-1][1]) == (exact[pod][0].begin, exact[pod][-1].end)
+        assert all(before[1] == after[0] for before, after in pairwise(spans))
+        for begin, end in spans:
+            assert sum(stretch.time for stretch in told if stretch[:2] == (begin, end)) == end - begin
+
+
+def sums(stretches: Iterable[Stretch]) -> tuple[dict[Reason, int], dict[str, int]]:
+    """Return the microseconds by reason, and those of ``constraints`` by plugin."""
+    reasons: dict[Reason, int] = {}
+    plugins: dict[str, int] = {}
+    for stretch in stretches:
+        reason, plugin, _, _ = stretch.cause
+        assert reason is not None
+        reasons[reason] = reasons.get(reason, 0) + stretch.time
+        if plugin:
+            plugins[plugin] = plugins.get(plugin, 0) + stretch.time
+    return reasons, plugins
+
+
+def attempts_before(history: History, pod: PodHistory, date: int) -> int:
+    """Return how often a pod that has no node was tried in vain until a date."""
+    if pod.bound is not None and round(pod.bound * SECOND) <= date:
+        return 0
+    return sum(attempt.pod == pod.pod and round(attempt.time * SECOND) <= date for attempt in history.attempts)

@@ -1,6 +1,7 @@
 """The results of whole runs: their files agree with one another, on shared nodes, with outages and preemption."""
 
 import json
+from collections import Counter
 from collections.abc import Callable
 from math import inf
 from pathlib import Path
@@ -12,6 +13,7 @@ import pytest
 import yaml
 
 import batkube as front_door
+from batkube.results.metrics import WAIT_REASONS
 from batkube.results.result import Result
 from batkube.results.series import SeriesRow
 from tests.run.conftest import Batkube
@@ -78,10 +80,35 @@ def assert_agrees(result: Result) -> None:
     for pod in pods:
         assert pod.bound_time is None or pod.first_attempt_time is not None
         assert pod.starting_time is None or pod.waiting_time == pytest.approx(pod.starting_time - pod.created_time)
+    assert_waits_agree(result)
     for name, groups in result.figures_by.items():
         if name in ("user", "queue"):
             assert sum(group.jobs for group in groups.values()) == figures.jobs
             assert sum(group.lost_work for group in groups.values()) == pytest.approx(figures.lost_work)
+
+
+def assert_waits_agree(result: Result) -> None:
+    """The stretches of each pod's wait follow one another, and sum to its columns, to the microsecond."""
+    sums: dict[tuple[str, str], int] = {}
+    ends: dict[str, float] = {}
+    names = {pod.pod for pod in result.pod_rows}
+    failed = Counter(attempt.pod for attempt in result.attempt_rows if attempt.outcome == "failed")
+    for row in result.wait_rows:
+        assert row.pod in names
+        assert row.start == ends.get(row.pod, row.start) or any(
+            row.start == pod.created_time for pod in result.pod_rows
+        )
+        assert row.seconds == pytest.approx(row.end - row.start, abs=1e-6)
+        assert (row.plugin != "") == (row.words != "") == (row.reason == "constraints")
+        assert row.attempt is None or 1 <= row.attempt <= failed[row.pod]
+        ends[row.pod] = row.end
+        sums[row.pod, row.reason] = sums.get((row.pod, row.reason), 0) + round(row.seconds * 1e6)
+    expected: dict[tuple[str, str], int] = {}
+    for pod in result.pod_rows:  # one that was replaced has the name of the next
+        for reason in WAIT_REASONS:
+            if seconds := getattr(pod, f"wait_{reason}"):
+                expected[pod.pod, reason] = expected.get((pod.pod, reason), 0) + round(seconds * 1e6)
+    assert sums == expected
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -145,7 +172,8 @@ def test_all_tables_come_as_parquet_pandas_and_polars(
     result = front_door.load(batkube(*given, "--parquet").out)
     for name, rows in (
         ("pods", result.pod_rows), ("jobs", result.job_rows), ("attempts", result.attempt_rows),
-        ("nodes", result.node_rows), ("series", result.series_rows), ("node_series", result.node_series_rows),
+        ("waits", result.wait_rows), ("nodes", result.node_rows), ("series", result.series_rows),
+        ("node_series", result.node_series_rows),
     ):  # fmt: skip
         table = parquet.read_table(result.folder / f"{name}.parquet").to_pylist()
         polars, pandas = result.to_polars(name).to_dicts(), result.to_pandas(name)

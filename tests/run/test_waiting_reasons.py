@@ -6,8 +6,10 @@ from random import Random
 
 import pytest
 
+from batkube.results.result import load
 from tests.conftest import BuiltTool
 from tests.run.conftest import FIFO_PROGRAM, JSON, Batkube, Outcome
+from tests.run.test_results import assert_waits_agree
 
 PROFILES = {f"p{seconds}": {"type": "delay", "delay": seconds} for seconds in (30, 60, 100, 300)}
 KUBE_SCHEDULER = "kube-scheduler-1.36.3"
@@ -22,6 +24,7 @@ def job(name: str, subtime: float, seconds: int, cpu: float, **more: object) -> 
 def waits(outcome: Outcome) -> dict[str, dict[str, float]]:
     """Return the seconds that each pod waited, by reason. They sum to its wait, and none is negative."""
     assert outcome.exit_code == 0, outcome.stderr
+    assert_waits_agree(load(outcome.out))
     found = {}
     for row in outcome.rows("pods.csv"):
         reasons = {name[5:]: float(value) for name, value in row.items() if name.startswith("wait_")}
