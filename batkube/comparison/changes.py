@@ -7,6 +7,7 @@ from pydantic import BaseModel
 
 from batkube.comparison.decisions import Parting
 from batkube.comparison.inputs import InputDifference
+from batkube.comparison.longest_waits import LongestWait
 from batkube.results.comparison import Difference
 
 Verdict = Literal["same", "better", "worse", "other", "untold"]
@@ -63,6 +64,9 @@ class PodChange(BaseModel, frozen=True):
     change: float
     left_reason: str = ""
     right_reason: str = ""
+    left_longest: LongestWait | None = None
+    """The time for which it did without a break."""
+    right_longest: LongestWait | None = None
     left_said: str = ""
     """The last that its scheduler said of it."""
     right_said: str = ""

@@ -19,6 +19,7 @@ from batkube.comparison.decisions import first_parting
 from batkube.comparison.facts import JobFacts, RecordedRun, common
 from batkube.comparison.figure_names import GROUPS, MEASURES, NAMES, better
 from batkube.comparison.inputs import input_differences
+from batkube.comparison.longest_waits import longest_waits
 from batkube.comparison.sides import Side, pairs
 from batkube.comparison.statistics import (
     FEWEST,
@@ -142,7 +143,9 @@ def _gather_pods(run: str, left: RecordedRun, right: RecordedRun, gathered: _Gat
     ours, theirs = left.pods, right.pods
     changed = [name for name in common(ours, theirs) if round(theirs[name].wait - ours[name].wait, DIGITS)]
     gathered.changed_pods += len(changed)
-    for name in nlargest(shown, changed, key=lambda pod: (abs(theirs[pod].wait - ours[pod].wait), pod)):
+    most = nlargest(shown, changed, key=lambda pod: (abs(theirs[pod].wait - ours[pod].wait), pod))
+    before, after = (longest_waits(run, [run.pods[name] for name in most]) for run in (left, right))
+    for name in most:
         a, b = ours[name], theirs[name]
         gathered.pods.append(
             PodChange(
@@ -157,6 +160,8 @@ def _gather_pods(run: str, left: RecordedRun, right: RecordedRun, gathered: _Gat
                 change=round(b.wait - a.wait, DIGITS),
                 left_reason=a.reason,
                 right_reason=b.reason,
+                left_longest=before.get(name),
+                right_longest=after.get(name),
                 left_said=a.said,
                 right_said=b.said,
             )

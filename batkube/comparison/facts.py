@@ -47,6 +47,7 @@ class PodFacts:
 
     pod: str
     job: str
+    created: float
     wait: float
     reason: str
     """That for which it waited longest, one of WAIT_REASONS; empty where that is not known."""
@@ -178,6 +179,7 @@ def _pod(row: PodRecord) -> PodFacts:
     return PodFacts(
         row.pod,
         row.job_id,
+        row.created_time,
         row.waiting_time or 0.0,
         reason if seconds > 0 else "",
         row.waited_for,

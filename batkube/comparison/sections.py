@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from batkube.comparison.changes import Comparison, FigureChange, GroupChange, PairOfRuns, PodChange
+from batkube.comparison.longest_waits import LongestWait
 from batkube.comparison.words import number, percent, signed
 
 SHORTEST = 60
@@ -52,7 +53,10 @@ def sections(found: Comparison, *, all_figures: bool = True) -> Iterator[Section
     if found.pods:
         yield Section(
             "Pods that changed most",
-            [f"Their wait in seconds, and for what they waited longest. {found.changed_pods} pods wait otherwise."],
+            [
+                "Their wait in seconds, for what they waited longest, and between which dates without a break. "
+                f"{found.changed_pods} pods wait otherwise."
+            ],
             ["pod", "A", "B", "change", "reason in A", "reason in B"],
             [_pod(change) for change in found.pods],
             frozenset({1, 2, 3}),
@@ -130,14 +134,19 @@ def _pod(change: PodChange) -> list[str]:
         number(change.left),
         number(change.right),
         signed(change.change),
-        _reason(change.left_reason, change.left_said),
-        _reason(change.right_reason, change.right_said),
+        _reason(change.left_reason, change.left_longest, change.left_said),
+        _reason(change.right_reason, change.right_longest, change.right_said),
     ]
 
 
-def _reason(reason: str, said: str) -> str:
+def _reason(reason: str, longest: LongestWait | None, said: str) -> str:
+    """Return the reason, its plugin, the dates between which it held longest, and the scheduler's words."""
+    what = reason.replace("_", " ")
+    if longest is not None:
+        plugin = f" ({longest.plugin})" if longest.plugin else ""
+        what += f"{plugin} from {number(longest.start)} to {number(longest.end)}"
     said = said if len(said) <= SHORTEST else said[: SHORTEST - 3] + "..."
-    return ": ".join(part for part in (reason.replace("_", " "), said) if part)
+    return ": ".join(part for part in (what, said) if part)
 
 
 def _parting(pair: PairOfRuns, several: bool) -> list[str]:

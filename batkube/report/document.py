@@ -1,6 +1,7 @@
 """The page of a run: one file of HTML with all that it needs in it."""
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -15,6 +16,7 @@ from batkube.report.columns import columns
 from batkube.report.quantities import count, duration, percent, plain, size
 from batkube.report.run_data import RunData
 from batkube.report.stories import Moment, Story, slowest
+from batkube.report.wait_spans import Span
 from batkube.results.metrics import WAIT_REASONS
 
 MOST_NODES = 40
@@ -182,15 +184,31 @@ def _groups(data: RunData) -> list[dict[str, Any]]:
     ]
 
 
+def _course(spans: Sequence[Span]) -> list[_Part]:
+    """Return the parts of a bar in order of time."""
+    total = sum(span.seconds for span in spans)
+    return [
+        _Part(
+            label=sections.reason_name(span.reason, span.plugin),
+            meaning=sections.WAITED_FOR.get(span.reason, ("", ""))[1],
+            color=_COLOR.get(span.reason, 0),
+            weight=round(span.seconds / total, 5),
+            duration=duration(span.seconds),
+            percent=percent(span.seconds / total),
+        )
+        for span in spans
+    ]
+
+
 def _story(story: Story) -> dict[str, Any]:
     job = story.job
     about = [count(job.resources, "pod"), _cores(job.cores), job.user, job.queue]
     return {
         "name": job.name,
         "waited": duration(story.waited),
-        "parts": _parts(story.reasons),
+        "parts": _course(story.course) or _parts(story.reasons),
         "what": " · ".join([*(part for part in about if part), job.state]),
-        "moments": [{"time": _when(moment), "what": _what(moment), "said": moment.said} for moment in story.moments],
+        "moments": [_moment(moment) for moment in story.moments],
     }
 
 
@@ -198,8 +216,13 @@ def _cores(cores: float) -> str:
     return f"{plain(cores)} {'core' if cores == 1 else 'cores'}" if cores else ""
 
 
-def _when(moment: Moment) -> str:
-    return duration(moment.time)
+def _moment(moment: Moment) -> dict[str, Any]:
+    return {
+        "time": duration(moment.time),
+        "what": _what(moment),
+        "said": moment.said,
+        "waited": _course(moment.waited),
+    }
 
 
 def _what(moment: Moment) -> str:

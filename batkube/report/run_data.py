@@ -4,7 +4,7 @@ A folder of plain Batsim files has jobs alone; one of an interrupted run has pod
 """
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -20,6 +20,7 @@ from batkube.results.pods import REPLACED, PodRecord
 from batkube.results.result import JobsFile, Result
 from batkube.results.run import Run
 from batkube.results.series import NodeSeriesRow, SeriesRow
+from batkube.results.wait_log import Wait, waits_of
 
 STATES = ("succeeded", "failed", "walltime reached", "killed", "rejected", "running", "waiting")
 """The way a job ended, or its present state."""
@@ -112,6 +113,11 @@ class RunData:
     def attempts(self) -> Sequence[Attempt]:
         """The attempts to place pods, in order."""
         return self._rows("attempts.csv", lambda: self.result.attempt_rows)
+
+    def waits_of(self, pods: Collection[str]) -> dict[str, list[Wait]]:
+        """Return the stretches of these pods' waits, in order; nothing of a pod where they are not known."""
+        path = self.result.folder / "waits.csv"
+        return waits_of(path, pods) if pods and not self._jobs_alone and path.exists() else {}
 
     @cached_property
     def figures(self) -> Figures:

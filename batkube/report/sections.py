@@ -31,6 +31,12 @@ GROUPS = {"size": "cores", "user": "user", "queue": "queue", "priority": "priori
 MOST_GROUPS = 25
 
 
+def reason_name(reason: str, plugin: str = "") -> str:
+    """Return the name of a reason to wait, with the plugin of kube-scheduler that it is."""
+    name = WAITED_FOR[reason][0] if reason in WAITED_FOR else reason
+    return f"{name}: {plugin}" if plugin else name
+
+
 @dataclass(frozen=True, slots=True)
 class Tile:
     """A figure with its name."""

@@ -1,14 +1,17 @@
 """The jobs that waited longest, each with its story: when it was tried, what the scheduler said, how it ended."""
 
 import re
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
 
 from batkube.report.quantities import count, duration
 from batkube.report.run_data import ReportJob, RunData
+from batkube.report.wait_spans import Span, between, drawn
 from batkube.results.attempts import Attempt
 from batkube.results.metrics import WAIT_REASONS
 from batkube.results.pods import PodRecord
+from batkube.results.wait_log import Wait
 
 _NUMBERS = re.compile("[0-9]+")
 TOLD = 15
@@ -30,6 +33,8 @@ class Moment:
     """The number of times that the same was said in a row."""
     until: float | None = None
     """The date of the last of them."""
+    waited: list[Span] = field(default_factory=list)
+    """The reasons for which the pod waited from then until the next moment."""
 
 
 @dataclass(slots=True)
@@ -43,6 +48,8 @@ class Story:
     moments: list[Moment]
     reasons: list[tuple[str, float]]
     """The reasons why that pod waited, with their seconds; the longest first."""
+    course: list[Span]
+    """The same in order of time; empty where that is not known."""
 
 
 def slowest(data: RunData, most: int = TOLD) -> list[Story]:
@@ -56,12 +63,24 @@ def slowest(data: RunData, most: int = TOLD) -> list[Story]:
         for attempt in data.attempts:
             if attempt.pod in attempts:
                 attempts[attempt.pod].append(attempt)
+    known = data.waits_of(wanted)
     stories = []
     for waited, job in chosen:
         pod = pods[job.id]
         moments = _moments(job, pod, attempts[pod.pod] if pod else [], data)
-        stories.append(Story(job, waited, pod, moments, _reasons(pod)))
+        stretches = _stretches(pod, known)
+        for moment, following in pairwise(moments):
+            moment.waited = between(stretches, moment.time, following.time)
+        stories.append(Story(job, waited, pod, moments, _reasons(pod), drawn(stretches)))
     return stories
+
+
+def _stretches(pod: PodRecord | None, waits: Mapping[str, Sequence[Wait]]) -> list[Wait]:
+    """Return the stretches of the pod's own wait: one that it replaced has the same name."""
+    if pod is None:
+        return []
+    begin, end = pod.created_time, pod.created_time + (pod.waiting_time or 0.0)
+    return [wait for wait in waits.get(pod.pod, ()) if begin <= wait.start < end]
 
 
 def _waited(job: ReportJob, end: float) -> float:

@@ -12,6 +12,7 @@ from batkube.results.metrics import complete_pod, job_counts
 from batkube.results.nodes import Node, NodeRow, write_nodes_csv
 from batkube.results.pods import PodRecord, write_pods_csv
 from batkube.results.run import InputFile, Run, Scheduler
+from batkube.results.wait_log import WAITS, Wait
 
 
 @dataclass(frozen=True)
@@ -29,6 +30,7 @@ class Job:
     said: str = ""
     state: str = "COMPLETED_SUCCESSFULLY"
     reason: str = "no_capacity"
+    plugin: str = ""
 
 
 def write_results(
@@ -57,6 +59,14 @@ def write_results(
         complete_pod(pod, end)
         accounts.add_pod(pod)
     write_pods_csv(folder / "pods.csv", pods)
+    WAITS.write(
+        folder / "waits.csv",
+        [
+            Wait(job.name, job.submitted, job.started, job.started - job.submitted, job.reason, job.plugin)
+            for job in jobs
+            if job.started > job.submitted
+        ],
+    )
     write_nodes_csv(
         folder / "nodes.csv", [NodeRow(node.node, node.host, node.cpu, node.memory, node.gpu) for node in offered]
     )

@@ -7,6 +7,7 @@ from random import Random
 import pytest
 
 from batkube.comparison.comparing import compare_sides
+from batkube.comparison.longest_waits import LongestWait
 from batkube.comparison.sections import sections
 from batkube.comparison.sides import Side
 from batkube.results.csv_rows import ResultsError
@@ -62,15 +63,33 @@ def test_who_wins_and_who_loses(tmp_path: Path) -> None:
 def test_the_pods_that_changed_most_have_their_reasons(tmp_path: Path) -> None:
     said = "0/2 nodes are available: 2 Insufficient cpu"
     other = [
-        replace(job, started=job.started + 500, ended=job.ended + 500, reason="back_off", said=said)
+        replace(
+            job, started=job.started + 500, ended=job.ended + 500, reason="constraints", plugin="NodePorts", said=said
+        )
         if job.name == "j7"
         else job
         for job in SLOW
     ]
     found = compare_sides(*sides(tmp_path, SLOW, other))
     (pod,) = found.pods
-    assert (pod.pod, pod.change, pod.left_reason, pod.right_reason) == ("j7", 500.0, "no_capacity", "back_off")
+    assert (pod.pod, pod.change, pod.left_reason, pod.right_reason) == ("j7", 500.0, "no_capacity", "constraints")
     assert pod.right_said == said
+    before = next(job for job in SLOW if job.name == "j7")
+    assert pod.left_longest == LongestWait(start=before.submitted, end=before.started)
+    assert pod.right_longest == LongestWait(start=before.submitted, end=before.started + 500, plugin="NodePorts")
+    (section,) = [section for section in sections(found) if section.title == "Pods that changed most"]
+    assert section.rows[0][4] == f"no capacity from {before.submitted:g} to {before.started:g}"
+    assert section.rows[0][5].startswith("constraints (NodePorts) from ")
+    assert section.rows[0][5].endswith(said)
+
+
+def test_results_without_waits_are_compared_too(tmp_path: Path) -> None:
+    other = [replace(job, started=job.started + 500) if job.name == "j7" else job for job in SLOW]
+    both = sides(tmp_path, SLOW, other)
+    for folder in tmp_path.iterdir():
+        (folder / "waits.csv").unlink()
+    (pod,) = compare_sides(*both).pods
+    assert (pod.left_reason, pod.left_longest, pod.right_longest) == ("no_capacity", None, None)
 
 
 def test_what_may_be_chance_is_said_in_words(tmp_path: Path) -> None:

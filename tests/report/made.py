@@ -12,6 +12,7 @@ from batkube.results.nodes import Node, NodeChange, write_nodes_csv
 from batkube.results.pods import PodRecord, write_pods_csv
 from batkube.results.run import Run, Scheduler
 from batkube.results.series import write_series
+from batkube.results.wait_log import WAITS, Wait
 
 SUCCEEDED, REJECTED, KILLED = "COMPLETED_SUCCESSFULLY", "REJECTED", "COMPLETED_KILLED"
 
@@ -32,6 +33,8 @@ class Made:
     """The scheduler's words when it could not place the pod, once a second."""
     why: str = ""
     """The reason why it was rejected."""
+    course: Sequence[tuple[str, float, float, str]] = ()
+    """The reasons why it waited: reason, from, to, plugin; else it waited for one alone."""
 
 
 def write_results(
@@ -54,7 +57,7 @@ def write_results(
         changes,
         max(ends, default=0.0) if end is None else end,
     )
-    pods, rows, attempts = [], [], []
+    pods, rows, attempts, stretches = [], [], [], []
     for job in jobs:
         over = job.ended is not None or job.state == REJECTED
         pod = PodRecord(f"w0-{job.name}", "default", f"w0!{job.name}", "default-scheduler", user=job.user)
@@ -65,7 +68,11 @@ def write_results(
         pod.failed_attempts, pod.waited_for = len(job.said), job.said[-1] if job.said else ""
         pod.attempts = pod.failed_attempts + (job.started is not None)
         complete_pod(pod, accounts.end)
-        setattr(pod, f"wait_{waits}", pod.waiting_time)
+        course = job.course or [(waits, job.submitted, job.submitted + (pod.waiting_time or 0.0), "")]
+        for reason, since, until, plugin in course:
+            setattr(pod, f"wait_{reason}", getattr(pod, f"wait_{reason}") + until - since)
+            if until > since:
+                stretches.append(Wait(pod.pod, since, until, until - since, reason, plugin))
         pods.append(pod)
         attempts += [Attempt(pod.pod, job.submitted + number, "failed", text) for number, text in enumerate(job.said)]
         if job.started is not None:
@@ -79,6 +86,7 @@ def write_results(
     JOBS.write(folder / "jobs.csv", rows)
     write_pods_csv(folder / "pods.csv", pods)
     ATTEMPTS.write(folder / "attempts.csv", sorted(attempts, key=lambda attempt: attempt.time))
+    WAITS.write(folder / "waits.csv", stretches)
     timeline = accounts.timeline()
     write_series(folder / "series.csv", folder / "node_series.csv", timeline.play())
     write_nodes_csv(folder / "nodes.csv", timeline.node_rows())

@@ -17,7 +17,9 @@ from batkube.report.quantities import duration
 from batkube.report.run_data import RunData
 from batkube.report.sparkline import means, sparkline
 from batkube.report.terminal import WIDTH, show
+from batkube.report.wait_spans import Span, between, drawn
 from batkube.results.result import load
+from batkube.results.wait_log import Wait
 from tests.report.made import REJECTED, Made, busy, write_results
 
 MESSAGE = "0/2 nodes are available: 2 Insufficient cpu."
@@ -58,6 +60,36 @@ def test_the_story_of_a_slow_job_has_what_the_scheduler_said(out: Path) -> None:
     story = page[page.index('id="slowest"') :]
     assert story.index("slow|one") < story.index(MESSAGE) < story.index("bound to n0") < story.index("succeeded after")
     assert "could not be placed, 3 times until 3 s" in story
+
+
+def test_the_story_of_a_slow_job_has_what_it_waited_for_between_its_attempts(tmp_path: Path) -> None:
+    course = [
+        ("queue_order", 0, 5, ""), ("no_capacity", 5, 30, ""), ("constraints", 30, 72, "NodeAffinity"),
+        ("back_off", 72, 80, ""),
+    ]  # fmt: skip
+    slow = Made("slow", 0, 80, 90, said=["first", "second"], course=course)
+    page = document(RunData(load(write_results(tmp_path / "out", [slow]))))
+    story = re.sub(r"<[^>]*>", " ", page[page.index('id="slowest"') : page.index('id="how"')])
+    told = re.sub(r"\s+", " ", story)
+    assert (
+        "submitted 0 s could not be placed first waits queue order 1 s 1 s could not be placed second "
+        "waits queue order 4 s no capacity 25 s constraints: NodeAffinity 42 s back-off 8 s 1 min 20 s bound"
+    ) in told
+    # the bar of the story is in order of time
+    bar = page[page.index('<span class="bar stack thin">') :]
+    names = re.findall(r'title="([^"]*): [^:"]*"', bar[: bar.index("</span>")])
+    assert names == ["queue order", "no capacity", "constraints: NodeAffinity", "back-off"]
+
+
+def test_a_wait_whose_reason_changes_all_the_time_is_summed_up() -> None:
+    waits = [Wait("p", i, i + 1, 1, "no_capacity" if i % 4 else "fragmentation") for i in range(10_000)]
+    assert between(waits, 0, 8_000) == [Span("no_capacity", "", 6_000), Span("fragmentation", "", 2_000)]
+    assert [(span.reason, round(span.seconds)) for span in drawn(waits)] == [("no_capacity", 10_000)]
+    assert drawn([]) == between([], 0, 1) == []
+    # reasons that took turns, as waits.csv sums them up
+    summed = [Wait("p", 0, 10, 4, "gang"), Wait("p", 0, 10, 6, "no_capacity"), Wait("p", 10, 20, 10, "gang")]
+    assert between(summed, 5, 12) == [Span("gang", "", 2), Span("no_capacity", "", 3), Span("gang", "", 2)]
+    assert [(span.reason, round(span.seconds)) for span in drawn(summed)] == [("no_capacity", 10), ("gang", 10)]
 
 
 def test_a_file_of_batsims_own_is_reported_too(out: Path, tmp_path: Path) -> None:
