@@ -11,7 +11,7 @@ from batkube.bridge.subscription import Subscription
 from batkube.bridge.time import SimulatedTime
 from batkube.kube.server import ApiServer
 from batkube.kube.storage.store import DELETED, Change
-from batkube.results.pods import PodRecord
+from batkube.results.pods import PodRecord, named_seconds
 from batkube.results.wait_constraints import Constraints, NodeFacts
 from batkube.results.wait_log import WaitLog
 from batkube.results.wait_reasons import NO_WAIT, REASONS, SECOND, Stretch, Waited
@@ -180,3 +180,5 @@ class WaitRecorder:
         if record is not None and waited is not NO_WAIT:
             for column, value in zip(_COLUMNS, waited.microseconds, strict=True):
                 setattr(record, column, value / SECOND)
+            if waited.by_plugin:
+                record.constraints = named_seconds(waited.constraints)

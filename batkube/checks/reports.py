@@ -42,7 +42,8 @@ def worse_for(comparison: Comparison) -> Iterator[str]:
         )
     for pod in comparison.pods[:WORST_GROUPS]:
         if pod.change > 0:
-            reason = f" ({pod.right_reason.replace('_', ' ')})" if pod.right_reason else ""
+            plugin = f": {pod.right_longest.plugin}" if pod.right_longest and pod.right_longest.plugin else ""
+            reason = f" ({pod.right_reason.replace('_', ' ')}{plugin})" if pod.right_reason else ""
             run = f"run {pod.run}: " if pod.run else ""
             yield f"{run}pod {pod.pod}: waits {number(pod.right)} s{reason}, {signed(pod.change)} s"
 

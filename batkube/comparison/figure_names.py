@@ -1,13 +1,15 @@
 """The figures of a run as single numbers with a name each, which rules and comparisons go by.
 
 ``mean_wait`` is ``figures.waiting_time.mean`` of ``run.json``, ``p99_slowdown`` is ``figures.bounded_slowdown.p99``,
-``wait_back_off`` is ``figures.wait_reasons.back_off``; other figures have the names that they have there.
+``wait_back_off`` is ``figures.wait_reasons.back_off``, ``wait_NodeAffinity`` is ``figures.constraints.NodeAffinity``;
+other figures have the names that they have there.
 """
 
 from difflib import get_close_matches
 
 from batkube.results.figures import Better, Figures, Judged, Spread
 from batkube.results.metrics import WAIT_REASONS
+from batkube.results.wait_words import FILTERS, RESOURCES
 
 MEASURES = {
     "waiting_time": "wait",
@@ -19,7 +21,9 @@ MEASURES = {
 STATISTICS = tuple(Spread.model_fields)
 ENERGY = "energy"
 """The joules of all hosts; None where energy was not simulated."""
-SCALARS = tuple(name for name in Figures.model_fields if name not in MEASURES and name != "wait_reasons")
+SCALARS = tuple(name for name in Figures.model_fields if name not in {*MEASURES, "wait_reasons", "constraints"})
+PLUGINS = tuple(name for name in FILTERS if name != RESOURCES)
+"""The plugins of kube-scheduler whose rules keep pods away from nodes with room."""
 GROUPS = ("user", "queue", "priority", "size")
 """The groups of jobs that have figures of their own."""
 
@@ -40,6 +44,8 @@ def values_of(figures: Figures, energy: float | None = None) -> Values:
         found |= {f"{statistic}_{short}": getattr(spread, statistic) for statistic in STATISTICS}
     found |= {name: getattr(figures, name) for name in SCALARS}
     found |= {f"wait_{name}": figures.wait_reasons.get(name) for name in WAIT_REASONS}
+    by_plugin = bool(figures.constraints) or figures.wait_reasons.get("constraints") == 0
+    found |= {f"wait_{name}": figures.constraints.get(name, 0.0) if by_plugin else None for name in PLUGINS}
     found[ENERGY] = energy
     return found
 
@@ -52,7 +58,9 @@ _OTHER_NAMES = {
     for measure, short in MEASURES.items()
     for statistic in STATISTICS
     for other in (f"{statistic}_{measure}", f"{measure}.{statistic}")
-} | {f"wait_reasons.{name}": f"wait_{name}" for name in WAIT_REASONS}
+}
+_OTHER_NAMES |= {f"wait_reasons.{name}": f"wait_{name}" for name in WAIT_REASONS}
+_OTHER_NAMES |= {f"constraints.{name}": f"wait_{name}" for name in PLUGINS}
 
 
 def known_name(name: str) -> str | None:

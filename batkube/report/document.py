@@ -65,6 +65,7 @@ def document(data: RunData) -> str:
         series=bool(drawn["series"]["time"]),
         thinned=thinned,
         waits=_waits(data),
+        wait_rows=_wait_rows(data),
         waited_in_all=duration(sum(data.figures.wait_reasons.values())),
         no_waits=_no_waits(data),
         wait_groups=_wait_groups(data),
@@ -137,6 +138,19 @@ def _parts(reasons: list[tuple[str, float]]) -> list[_Part]:
 
 def _waits(data: RunData) -> list[_Part]:
     return _parts([(name, seconds) for name, seconds, _ in sections.wait_parts(data.figures)])
+
+
+def _wait_rows(data: RunData) -> list[dict[str, Any]]:
+    return [
+        {
+            "name": row.name,
+            "meaning": row.meaning,
+            "color": None if row.plugin else _COLOR[row.reason],
+            "duration": duration(row.seconds),
+            "percent": percent(row.part),
+        }
+        for row in sections.wait_rows(data.figures)
+    ]
 
 
 def _no_waits(data: RunData) -> str:

@@ -66,8 +66,8 @@ def _over_time(data: RunData) -> list[str]:
 
 def _waits(data: RunData) -> list[str]:
     rows = [
-        (sections.WAITED_FOR[name][0], percent(part), duration(seconds), sections.WAITED_FOR[name][1])
-        for name, seconds, part in sorted(sections.wait_parts(data.figures), key=lambda found: -found[2])
+        (sections.reason_name(row.reason, row.plugin), percent(row.part), duration(row.seconds), row.meaning)
+        for row in sections.wait_rows(data.figures)
     ]
     heads = ["Reason to wait", "Part", "Pod time", "Meaning"]
     return ["### Why pods waited", "", *table(heads, rows, right=(1, 2))] if rows else []

@@ -9,6 +9,21 @@ from batkube.report.run_data import RunData
 from batkube.results.figures import Figures, Spread
 from batkube.results.metrics import WAIT_REASONS
 from batkube.results.run import IN_PROCESS, InputFile
+from batkube.results.wait_words import (
+    DEVICES,
+    FEATURES,
+    NODE_AFFINITY,
+    NODE_NAME,
+    NODE_PORTS,
+    POD_AFFINITY,
+    SPREAD,
+    TAINTS,
+    UNSCHEDULABLE,
+    VOLUME_BINDING,
+    VOLUME_LIMITS,
+    VOLUME_RESTRICTIONS,
+    VOLUME_ZONE,
+)
 
 MOST_FAILURES = 30
 """The jobs without success that are listed; ``jobs.csv`` has them all."""
@@ -25,6 +40,23 @@ WAITED_FOR = {
 }
 """For each reason to wait its name and meaning."""
 assert tuple(WAITED_FOR) == WAIT_REASONS
+
+RULES = {
+    UNSCHEDULABLE: "nodes were cordoned",
+    NODE_NAME: "it names a node",
+    TAINTS: "taints that it does not tolerate",
+    NODE_AFFINITY: "its node selector or node affinity",
+    NODE_PORTS: "its host ports were taken",
+    VOLUME_RESTRICTIONS: "its volumes were in use",
+    VOLUME_LIMITS: "nodes had as many volumes as they may",
+    VOLUME_BINDING: "its claims were not bound, or bound elsewhere",
+    VOLUME_ZONE: "its volumes are in other zones",
+    SPREAD: "its topology spread constraints",
+    POD_AFFINITY: "its affinity to pods, or theirs to it",
+    DEVICES: "its claims of devices",
+    FEATURES: "nodes lack features that it needs",
+}
+"""For each plugin of kube-scheduler the rule that kept pods away."""
 
 GROUPS = {"size": "cores", "user": "user", "queue": "queue", "priority": "priority"}
 """The groups of jobs, and the heading of each."""
@@ -162,6 +194,32 @@ def wait_parts(figures: Figures) -> list[tuple[str, float, float]]:
     if total <= 0:
         return []
     return [(name, seconds, seconds / total) for name, seconds in figures.wait_reasons.items() if seconds > 0]
+
+
+@dataclass(frozen=True, slots=True)
+class WaitRow:
+    """A reason to wait, or a plugin that was a part of one."""
+
+    name: str
+    reason: str
+    plugin: str
+    seconds: float
+    part: float
+    """Its part of all waiting."""
+    meaning: str
+
+
+def wait_rows(figures: Figures) -> list[WaitRow]:
+    """Return the reasons to wait, the longest first, ``constraints`` followed by the plugins that they were."""
+    found = []
+    for reason, seconds, part in sorted(wait_parts(figures), key=lambda found: -found[2]):
+        found.append(WaitRow(reason_name(reason), reason, "", seconds, part, WAITED_FOR[reason][1]))
+        if reason == "constraints":
+            found += [
+                WaitRow(plugin, reason, plugin, of_it, part * of_it / seconds, RULES.get(plugin, ""))
+                for plugin, of_it in figures.constraints.items()
+            ]
+    return found
 
 
 def failures(data: RunData) -> list[Failure]:

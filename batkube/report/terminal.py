@@ -86,14 +86,16 @@ def _over_time(data: RunData) -> Table | None:
 
 
 def _waits(data: RunData) -> Table | None:
-    parts = sorted(sections.wait_parts(data.figures), key=lambda found: -found[2])
-    if not parts:
+    rows = sections.wait_rows(data.figures)
+    if not rows:
         return None
     table = _grid(Column(style="dim", no_wrap=True), Column(no_wrap=True), Column(no_wrap=True, justify="right"),
                   Column(no_wrap=True, justify="right"))  # fmt: skip
-    for name, seconds, part in parts:
-        bar = "█" * max(1, round(part * _BAR))
-        table.add_row(sections.WAITED_FOR[name][0], Text(bar, style="cyan"), percent(part), duration(seconds))
+    for row in rows:
+        bar = "█" * max(1, round(row.part * _BAR))
+        style = "dim cyan" if row.plugin else "cyan"
+        name = f"  {row.name}" if row.plugin else row.name
+        table.add_row(name, Text(bar, style=style), percent(row.part), duration(row.seconds))
     return table
 
 

@@ -12,7 +12,7 @@ from sys import intern
 from batkube.results.figures import Figures
 from batkube.results.metrics import WAIT_REASONS, Capacity, EndedJob, JobFacts, figures, figures_by
 from batkube.results.nodes import Node, NodeChange
-from batkube.results.pods import REPLACED, PodRecord
+from batkube.results.pods import REPLACED, PodRecord, read_named_seconds
 from batkube.results.timeline import PodTimes, Timeline
 
 _waits_of = attrgetter(*(f"wait_{reason}" for reason in WAIT_REASONS))
@@ -62,6 +62,11 @@ class Accounts:
         if pod.waiting_time:
             waits = array("d", _waits_of(pod))
             job.waits = waits if job.waits is None else array("d", map(add, job.waits, waits))
+        if pod.constraints:
+            sums = dict(job.constraints)
+            for plugin, seconds in read_named_seconds(pod.constraints).items():
+                sums[intern(plugin)] = sums.get(plugin, 0.0) + seconds
+            job.constraints = tuple(sums.items())
 
     @property
     def jobs(self) -> list[JobFacts]:

@@ -70,3 +70,5 @@ class Figures(BaseModel, frozen=True):
     """The makespan over that bound."""
     wait_reasons: dict[str, float] = {}
     """The seconds for which pods waited, by reason, summed up over the pods."""
+    constraints: dict[str, float] = {}
+    """Those of ``wait_reasons.constraints`` by the plugin of kube-scheduler that kept the pods away."""

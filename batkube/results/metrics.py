@@ -162,6 +162,8 @@ class JobFacts:
     failed_attempts: int = 0
     waits: Sequence[float] | None = None
     """The seconds for which its pods waited, in the order of WAIT_REASONS; None for not at all."""
+    constraints: Sequence[tuple[str, float]] = ()
+    """Those of ``constraints`` by kube-scheduler's plugin."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,6 +216,7 @@ def figures(jobs: Sequence[JobFacts], capacity: Capacity | None = None, *, now: 
         area_bound=_rounded(bound),
         distance=_rounded(makespan / bound) if makespan and bound else None,
         wait_reasons=_wait_reasons(jobs),
+        constraints=_constraints(jobs),
     )
 
 
@@ -315,6 +318,16 @@ def _wait_reasons(jobs: Iterable[JobFacts]) -> dict[str, float]:
         if job.waits is not None:
             sums = [total + seconds for total, seconds in zip(sums, job.waits, strict=True)]
     return {name: round(seconds, DIGITS) for name, seconds in zip(WAIT_REASONS, sums, strict=True)}
+
+
+def _constraints(jobs: Iterable[JobFacts]) -> dict[str, float]:
+    """Return the seconds by plugin, the longest first."""
+    sums: dict[str, float] = {}
+    for job in jobs:
+        for plugin, seconds in job.constraints:
+            sums[plugin] = sums.get(plugin, 0.0) + seconds
+    longest = sorted(sums.items(), key=lambda found: (-found[1], found[0]))
+    return {plugin: round(seconds, DIGITS) for plugin, seconds in longest}
 
 
 def _rounded(value: float | None) -> float | None:

@@ -1,7 +1,7 @@
 """``pods.csv``: each pod's times, its node, what it asked for, and why it waited. docs/results.md has all columns."""
 
 import csv
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -74,6 +74,8 @@ class PodRecord:
     wait_gang: float = 0.0
     wait_gates: float = 0.0
     wait_startup: float = 0.0
+    constraints: str = ""
+    """The seconds of ``wait_constraints`` by kube-scheduler's plugin: ``name=seconds;...``."""
     stages: PodStageTimes | None = None
 
 
@@ -81,6 +83,17 @@ PODS = Table(PodRecord, without=["stages"])
 STAGE_CELLS = Table(PodStageTimes)
 STAGES = STAGE_CELLS.names
 _NO_STAGES = PodStageTimes()
+
+
+def named_seconds(seconds: Mapping[str, float]) -> str:
+    """Return the cell for seconds by name, in order of the names."""
+    return ";".join(f"{name}={value:.6f}" for name, value in sorted(seconds.items()))
+
+
+def read_named_seconds(cell: str) -> dict[str, float]:
+    """Return the seconds by name. Raises ValueError where the cell has others."""
+    pairs = (part.split("=") for part in cell.split(";")) if cell else ()
+    return {name: float(value) for name, value in pairs}
 
 
 def write_pods_csv(path: Path, pods: Iterable[PodRecord], *, stages: bool = False) -> None:

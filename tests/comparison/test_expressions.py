@@ -10,7 +10,7 @@ from batkube.results.figures import Figures
 
 DOCS = Path(__file__).parents[2] / "docs"
 
-RUN = {"mean_wait": 110.0, "p99_slowdown": 40.0, "rejected": 0.0, "makespan": 1000.0}
+RUN = {"mean_wait": 110.0, "wait_NodeAffinity": 6.0, "p99_slowdown": 40.0, "rejected": 0.0, "makespan": 1000.0}
 BASELINE = {"mean_wait": 100.0, "p99_slowdown": 50.0, "rejected": 0.0, "makespan": 1000.0}
 
 
@@ -40,6 +40,7 @@ def true(text: str) -> bool:
         "waiting_time.mean < 2min",
         "mean_waiting_time < 1h",
         "bounded_slowdown.p99 != 50",
+        "wait_NodeAffinity == figures.constraints.NodeAffinity",
         "rejected == 0",
         "rejected <= +0%",
         "2 + 3 * 4 == 14 * (makespan / 1000)",

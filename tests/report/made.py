@@ -9,7 +9,7 @@ from batkube.results.attempts import ATTEMPTS, Attempt
 from batkube.results.jobs import JOBS, JobRow
 from batkube.results.metrics import complete_pod
 from batkube.results.nodes import Node, NodeChange, write_nodes_csv
-from batkube.results.pods import PodRecord, write_pods_csv
+from batkube.results.pods import PodRecord, named_seconds, write_pods_csv
 from batkube.results.run import Run, Scheduler
 from batkube.results.series import write_series
 from batkube.results.wait_log import WAITS, Wait
@@ -71,6 +71,8 @@ def write_results(
         course = job.course or [(waits, job.submitted, job.submitted + (pod.waiting_time or 0.0), "")]
         for reason, since, until, plugin in course:
             setattr(pod, f"wait_{reason}", getattr(pod, f"wait_{reason}") + until - since)
+            if plugin:
+                pod.constraints = named_seconds({plugin: until - since})
             if until > since:
                 stretches.append(Wait(pod.pod, since, until, until - since, reason, plugin))
         pods.append(pod)

@@ -81,6 +81,23 @@ def test_the_story_of_a_slow_job_has_what_it_waited_for_between_its_attempts(tmp
     assert names == ["queue order", "no capacity", "constraints: NodeAffinity", "back-off"]
 
 
+def test_the_plugins_stand_below_their_reason_in_every_format(tmp_path: Path) -> None:
+    jobs = [
+        Made("a", 0, 60, 90, course=[("constraints", 0, 60, "NodeAffinity")]),
+        Made("b", 0, 30, 90, course=[("constraints", 0, 20, "TheirOwn"), ("back_off", 20, 30, "")]),
+    ]
+    data = RunData(load(write_results(tmp_path / "out", jobs)))
+    assert data.figures.constraints == {"NodeAffinity": 60, "TheirOwn": 20}
+    page = re.sub(r"<[^>]*>", " ", document(data))
+    names = r"constraints\s+88.9 %.*NodeAffinity\s+66.7 %.*TheirOwn\s+22.2 %.*back-off\s+11.1 %"
+    assert re.search(names, page, re.DOTALL)
+    assert "| constraints: NodeAffinity | 66.7 % | 1 min 00 s | its node selector or node affinity |" in markdown(data)
+    told = io.StringIO()
+    show(data, Console(file=told, width=WIDTH))
+    lines = told.getvalue().splitlines()
+    assert [line.split()[-4:] for line in lines if "TheirOwn" in line] == [["22.2", "%", "20", "s"]]
+
+
 def test_a_wait_whose_reason_changes_all_the_time_is_summed_up() -> None:
     waits = [Wait("p", i, i + 1, 1, "no_capacity" if i % 4 else "fragmentation") for i in range(10_000)]
     assert between(waits, 0, 8_000) == [Span("no_capacity", "", 6_000), Span("fragmentation", "", 2_000)]

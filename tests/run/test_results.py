@@ -14,6 +14,7 @@ import yaml
 
 import batkube as front_door
 from batkube.results.metrics import WAIT_REASONS
+from batkube.results.pods import read_named_seconds
 from batkube.results.result import Result
 from batkube.results.series import SeriesRow
 from tests.run.conftest import Batkube
@@ -102,13 +103,19 @@ def assert_waits_agree(result: Result) -> None:
         assert (row.plugin != "") == (row.words != "") == (row.reason == "constraints")
         assert row.attempt is None or 1 <= row.attempt <= failed[row.pod]
         ends[row.pod] = row.end
-        sums[row.pod, row.reason] = sums.get((row.pod, row.reason), 0) + round(row.seconds * 1e6)
+        for what in (row.reason, row.plugin):
+            sums[row.pod, what] = sums.get((row.pod, what), 0) + round(row.seconds * 1e6) if what else 0
     expected: dict[tuple[str, str], int] = {}
     for pod in result.pod_rows:  # one that was replaced has the name of the next
-        for reason in WAIT_REASONS:
-            if seconds := getattr(pod, f"wait_{reason}"):
-                expected[pod.pod, reason] = expected.get((pod.pod, reason), 0) + round(seconds * 1e6)
-    assert sums == expected
+        reasons = {reason: getattr(pod, f"wait_{reason}") for reason in WAIT_REASONS}
+        for what, seconds in {**reasons, **read_named_seconds(pod.constraints)}.items():
+            expected[pod.pod, what] = expected.get((pod.pod, what), 0) + round(seconds * 1e6)
+    assert {key: time for key, time in sums.items() if time} == {key: time for key, time in expected.items() if time}
+    by_plugin: Counter[str] = Counter()
+    for pod in result.pod_rows:
+        by_plugin.update({name: round(value * 1e6) for name, value in read_named_seconds(pod.constraints).items()})
+    assert {name: round(value * 1e6) for name, value in result.figures.constraints.items()} == by_plugin
+    assert by_plugin.total() == round(result.figures.wait_reasons["constraints"] * 1e6)
 
 
 @pytest.mark.parametrize("seed", range(4))
