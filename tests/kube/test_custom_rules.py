@@ -20,9 +20,9 @@ LISTENER: JSON = {
     "required": ["name", "port", "protocol"],
     "properties": {
         "name": NAME,
-        "hostname": {"type": "string", "pattern": r"^(\*\.)?[\pL\pN.-]+$"},
+        "hostname": {"type": "string", "maxLength": 253, "pattern": r"^(\*\.)?[\pL\pN.-]+$"},
         "port": {"type": "integer", "format": "int32"},
-        "protocol": {"type": "string"},
+        "protocol": {"type": "string", "maxLength": 255},
         "tls": {
             "type": "object",
             "properties": {
@@ -91,10 +91,13 @@ SPEC: JSON = {
             ],
         },
         "quota": {"x-kubernetes-int-or-string": True},
-        "class": {"type": "string"},
+        "class": {"type": "string", "maxLength": 253},
     },
     "x-kubernetes-validations": [
-        {"message": "class is immutable", "rule": "self.?class == oldSelf.?class"},
+        {
+            "message": "class is immutable",
+            "rule": "has(self.class) == has(oldSelf.class) && (!has(self.class) || self.class == oldSelf.class)",
+        },
         {
             "message": "quota too small",
             "rule": "!has(self.quota) || quantity(string(self.quota)).isGreaterThan(quantity('1'))",

@@ -62,3 +62,10 @@ def test_what_may_be_asked_of_a_device(expression: str) -> None:
 def test_what_may_not(expression: str, why: str) -> None:
     told = why_refused(expression).removeprefix("compilation failed: ERROR: <input>:")
     assert told.partition("\n | ")[0] == why
+
+
+def test_a_selector_that_may_cost_too_much_is_refused() -> None:
+    of_each = "device.attributes.all(k, device.attributes.all(l, {}))"
+    assert why_refused(of_each.format("k != l || device.driver != k")) == ""
+    all_names = "device.attributes[k].all(m, device.attributes[l].all(n, m != n))"
+    assert why_refused(of_each.format(all_names)) == "Forbidden: too complex, exceeds cost limit"

@@ -42,12 +42,43 @@ _LITERALS: dict[type, Type] = {
 }
 
 
-def check(node: Node, variables: Mapping[str, Type]) -> tuple[Type, list[Problem]]:
-    """Return the type of an expression, and its errors."""
+def check(node: Node, variables: Mapping[str, Type]) -> Checked:
+    """Return the types of an expression and of all its parts, and its errors."""
     checker = _Checker()
-    its = checker.check(node, variables)
+    checker.check(node, variables)
     problems = checker.problems or list(literal_problems(node, checker.type_of))
-    return checker.plain(its), sorted(problems, key=lambda problem: problem[0])
+    return Checked(node, checker, sorted(problems, key=lambda problem: problem[0]))
+
+
+def target_and_arguments(node: Node) -> tuple[Node | None, tuple[Node, ...]]:
+    """Return what a method is called on, None for a function, and the other parts of the call. `sets.contains(a, b)` is
+    a function.
+    """
+    return (node.parts[0], node.parts[1:]) if node.method and not _qualified(node) else (None, _arguments(node))
+
+
+class Checked:
+    """An expression with the types of its parts. `problems` are its errors, with their positions."""
+
+    def __init__(self, node: Node, checker: _Checker, problems: list[Problem]) -> None:
+        self.node = node
+        self.problems = problems
+        self._checker = checker
+
+    @property
+    def type(self) -> Type:
+        return self.type_of(self.node)
+
+    def type_of(self, node: Node) -> Type:
+        return self._checker.type_of(node)
+
+    def has(self, node: Node) -> bool:
+        """Return False for a node that is only a part of a name, as `google` in `google.protobuf.Duration`."""
+        return self._checker.has(node)
+
+    def overloads_of(self, node: Node) -> list[Overload]:
+        """Return the overloads that a call may be of: several where types are known only when it is evaluated."""
+        return self._checker.overloads_of(node)
 
 
 class _Checker:
@@ -55,13 +86,17 @@ class _Checker:
         self.problems: list[Problem] = []
         self._types = Unifier()
         self._found: dict[int, Type] = {}
+        self._overloads: dict[int, list[Overload]] = {}
 
     def type_of(self, node: Node) -> Type:
         """Return the final type of a part of the checked expression."""
-        return self.plain(self._found[id(node)])
+        return self._types.plain(self._found[id(node)], rest_dyn=True)
 
-    def plain(self, its: Type) -> Type:
-        return self._types.plain(its, rest_dyn=True)
+    def has(self, node: Node) -> bool:
+        return id(node) in self._found
+
+    def overloads_of(self, node: Node) -> list[Overload]:
+        return self._overloads[id(node)]
 
     def check(self, node: Node, scope: Mapping[str, Type]) -> Type:
         found: Type = getattr(self, f"_{node.kind}")(node, scope)
@@ -116,10 +151,9 @@ class _Checker:
         return (OPTIONAL, found) if optional or within else found
 
     def _call(self, node: Node, scope: Mapping[str, Type]) -> Type:
-        name, parts = str(node.value), node.parts
-        method = node.method
-        if method and (prefix := qualified_name(parts[0])) and f"{prefix}.{name}" in functions():
-            name, parts, method = f"{prefix}.{name}", parts[1:], False
+        name, parts, method = _qualified(node) or str(node.value), node.parts, node.method
+        if name != node.value:
+            parts, method = parts[1:], False
         arguments = [self.check(part, scope) for part in (*parts[1:], *parts[:1])] if method else []
         given = [arguments[-1], *arguments[:-1]] if method else [self.check(part, scope) for part in parts]
         known = functions().get(name)
@@ -135,9 +169,11 @@ class _Checker:
 
     def _resolved(self, node: Node, candidates: list[Overload], given: list[Type]) -> Type | None:
         result: Type | None = None
+        chosen = self._overloads[id(node)] = []
         for overload in candidates:
             by = {name: self._types.fresh() for name in _parameters(overload)}
             if self._types.fits(given, [replaced(param, by) for param in overload.params]):
+                chosen.append(overload)
                 its = self._types.plain(replaced(overload.result, by))
                 if result is None:
                     result = its
@@ -146,7 +182,7 @@ class _Checker:
         return result
 
     def _no_overload(self, node: Node, name: str, given: list[Type], *, method: bool) -> Type:
-        texts = [shown(self.plain(its)) for its in given]
+        texts = [shown(self._types.plain(its, rest_dyn=True)) for its in given]
         told = f"{texts[0]}.({', '.join(texts[1:])})" if method else f"({', '.join(texts)})"
         return self._wrong(node, f"found no matching overload for '{name}' applied to '{told}'")
 
@@ -231,6 +267,17 @@ class _Checker:
         told = f"expression of type '{shown(given)}' cannot be range of a comprehension"
         self._wrong(node, f"{told} (must be list, map, or dynamic)")
         return ERROR, ERROR
+
+
+def _qualified(node: Node) -> str:
+    """Return the name of the function that a call with dots in its name is of; "" if it is of a method."""
+    prefix = qualified_name(node.parts[0]) if node.method else ""
+    name = f"{prefix}.{node.value}"
+    return name if prefix and name in functions() else ""
+
+
+def _arguments(node: Node) -> tuple[Node, ...]:
+    return node.parts[1:] if node.method else node.parts
 
 
 def _parameters(overload: Overload) -> set[str]:

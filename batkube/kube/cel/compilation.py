@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from types import MappingProxyType
 
-from .checker import check
+from .checker import Checked, check
 from .evaluate import FOLDED, Program
 from .library import AUTHORIZER
 from .literal_checks import Problem
@@ -17,20 +17,26 @@ from .values import CelError
 _MAX_ERRORS = 100
 
 
-def type_problem(text: str, variables: Mapping[str, Type], *, bind: bool = False) -> tuple[Type, str]:
-    """Return the type of an expression over those variables, and why it has none; "" if it has one.
+def compiled(text: str, variables: Mapping[str, Type], *, bind: bool = False) -> tuple[Checked | None, str]:
+    """Return an expression over those variables with its types, and what is wrong with it; "" if nothing is.
 
-    The problem that `instantiation_problem` finds is to be told after one of the type.
+    The problem that `instantiation_problem` finds is to be told after that one.
     """
     try:
         node = parse(text, bind=bind)
     except SyntaxProblem as problem:
-        return DYN, compilation_failed(text, [(problem.at, str(problem))])
+        return None, compilation_failed(text, [(problem.at, str(problem))])
     try:
-        its, problems = check(node, variables)
-        return its, compilation_failed(text, problems) if problems else ""
+        checked = check(node, variables)
+        return checked, compilation_failed(text, checked.problems) if checked.problems else ""
     except RecursionError:
-        return DYN, compilation_failed(text, [(0, "expression recursion limit exceeded: 250")])
+        return None, compilation_failed(text, [(0, "expression recursion limit exceeded: 250")])
+
+
+def type_problem(text: str, variables: Mapping[str, Type], *, bind: bool = False) -> tuple[Type, str]:
+    """Return the type of an expression over those variables, and what is wrong with it; "" if nothing is."""
+    checked, problem = compiled(text, variables, bind=bind)
+    return checked.type if checked is not None else DYN, problem
 
 
 def instantiation_problem(text: str, *, bind: bool = False) -> str:

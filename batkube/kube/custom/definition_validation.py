@@ -39,13 +39,13 @@ def validate_definition(obj: JSON) -> Errors:
         other = () if name == f"{plural}.{group}" else ('must be spec.names.plural+"."+spec.group',)
         return (*dns_subdomain(name), *other)
 
-    errors = validate_new(obj["metadata"], name_rule, generic=True) + _validate_spec(obj["spec"])
+    errors = validate_new(obj["metadata"], name_rule, generic=True) + _validate_spec(obj["spec"], {})
     return errors + _validate_stored(obj) + _validate_approval(obj, None) + _validate_preserving(obj["spec"])
 
 
 def validate_changed_definition(new: JSON, old: JSON) -> Errors:
     """Return all errors in a changed definition; `old` is the stored one."""
-    errors = validate_changed(new["metadata"], old["metadata"], generic=True) + _validate_spec(new["spec"])
+    errors = validate_changed(new["metadata"], old["metadata"], generic=True) + _validate_spec(new["spec"], old["spec"])
     spec, before = new["spec"], old["spec"]
     conditions = (old.get("status") or {}).get("conditions") or ()
     if any(one.get("type") == "Established" and one.get("status") == "True" for one in conditions):
@@ -61,7 +61,8 @@ def formats_of(spec: JSON) -> list[str]:
     return [form for schema, _ in _schemas(spec) for form in unknown_formats(schema)]
 
 
-def _validate_spec(spec: JSON) -> Errors:
+def _validate_spec(spec: JSON, before: JSON) -> Errors:
+    """Check the spec. `before` is the spec that the definition had."""
     of, scope, versions = f"{_TYPES}.CustomResourceDefinitionSpec", spec.get("scope") or "", spec.get("versions") or []
     errors = validate_field(of, spec, "group", "spec") or _validate_group(spec["group"])
     errors += validate_field(of, spec, "scope", "spec")
@@ -76,8 +77,9 @@ def _validate_spec(spec: JSON) -> Errors:
     if preserving and any(has_defaults(schema) for schema, _ in _schemas(spec)):
         why = "must be false in order to use defaults in the schema"
         errors.append(FieldError.invalid("spec.preserveUnknownFields", True, why))
-    errors += _validate_versions(versions, _as_shown(spec.get("versions"))) + _validate_names(spec["names"])
-    errors += _validate_parts(versions)
+    known = {version.get("name") or "": version.get("schema") for version in before.get("versions") or ()}
+    errors += _validate_versions(versions, _as_shown(spec.get("versions")), known) + _validate_names(spec["names"])
+    errors += _validate_parts(versions, known)
     conversion = spec.get("conversion") or {}
     if preserving and conversion.get("strategy") != "None":
         why = "must be None if spec.preserveUnknownFields is true"
@@ -166,7 +168,7 @@ def validate_names(names: JSON, path: str) -> Errors:
     return errors
 
 
-def _validate_versions(versions: list[JSON], shown: Any) -> Errors:
+def _validate_versions(versions: list[JSON], shown: Any, known: JSON) -> Errors:
     errors: Errors = []
     names = [version.get("name") or "" for version in versions]
     for index, version in enumerate(versions):
@@ -174,7 +176,7 @@ def _validate_versions(versions: list[JSON], shown: Any) -> Errors:
         if wrong := dns_1035_label(names[index]):
             errors.append(FieldError.invalid(f"{path}.name", names[index], ",".join(wrong)))
         errors += problems(f"{path}.deprecationWarning", version.get("deprecationWarning"), _deprecation(version))
-        errors += _validate_parts(versions, index)
+        errors += _validate_parts(versions, known, index)
     if len(set(names)) != len(names):
         errors.append(FieldError.invalid("spec.versions", shown, "must contain unique version names"))
     if sum(bool(version.get("storage")) for version in versions) != 1:
@@ -185,14 +187,19 @@ def _validate_versions(versions: list[JSON], shown: Any) -> Errors:
     return errors
 
 
-def _validate_parts(versions: list[JSON], index: int | None = None) -> Errors:
-    """Check the schema and what goes with it: of a version, or what all versions share."""
+def _validate_parts(versions: list[JSON], known: JSON, index: int | None = None) -> Errors:
+    """Check the schema and what goes with it: of a version, or what all versions share. `known` are the schemas that
+    the definition had, by version.
+    """
     errors: Errors = []
     those = versions if index is None else [versions[index]]
     for key, part, path in _parts(versions, index):
         if key == "schema" and part.get("openAPIV3Schema") is not None:
             with_status = any("status" in (one.get("subresources") or {}) for one in those)
-            errors += validate_schema(part["openAPIV3Schema"], f"{path}.openAPIV3Schema", has_status=with_status)
+            unchanged = part == known.get(those[0].get("name") or "")
+            errors += validate_schema(
+                part["openAPIV3Schema"], f"{path}.openAPIV3Schema", has_status=with_status, unchanged=unchanged
+            )
         elif key == "subresources" and part.get("scale") is not None:
             errors += _validate_scale(part["scale"], f"{path}.scale")
         elif key == "additionalPrinterColumns":
@@ -214,7 +221,8 @@ def _as_shown(versions: list[JSON] | None) -> Any:
     If all versions share their schema, subresources, columns and selectable fields, these are not in the structs. If
     not, return the names of the versions.
     """
-    versions = versions or []
+    if versions is None:
+        return None
     if any(version.get(key) and not _shared(versions, key) for version in versions for key in _PARTS):
         return [version.get("name") or "" for version in versions]
     plain = {"Schema": None, "Subresources": None, "AdditionalPrinterColumns": None, "SelectableFields": None}

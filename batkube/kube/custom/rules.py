@@ -6,7 +6,7 @@ from typing import Any
 
 from .. import cel
 from ..apimachinery.status import FieldError, quote, show
-from .rule_validation import PATH_STEP, uses_old
+from .rule_validation import PATH_STEP, problem_of, uses_old
 from .schema_values import Views
 
 JSON = dict[str, Any]
@@ -43,6 +43,19 @@ def check(
     checking = Checking()
     checking.walk(schema, obj, old, "", root=root)
     return checking.found
+
+
+def check_default(schema: JSON) -> list[FieldError]:
+    """Return which rules the default of a schema breaks, as a new value and as one that stays. Rules are judged here
+    first: the definition that they are in is not valid yet.
+    """
+    value = schema["default"]
+    for old in (value, None):
+        checking = Checking(of_default=True)
+        checking.walk(schema, value, old, "")
+        if checking.found:
+            return checking.found
+    return []
 
 
 def has_rules(schema: JSON) -> bool:
@@ -113,10 +126,14 @@ class _Exhausted(Exception):
 
 
 class Checking:
-    """One check of an object. The cost of all its rules together is limited, too."""
+    """One check of an object. The cost of all its rules together is limited, too.
 
-    def __init__(self) -> None:
+    `of_default`: the object is a default, and a value that stays as it was is looked at as well.
+    """
+
+    def __init__(self, *, of_default: bool = False) -> None:
         self.found: list[FieldError] = []
+        self._of_default = of_default
         self._budget, self._work = BUDGET, WORK_BUDGET
 
     @property
@@ -132,7 +149,9 @@ class Checking:
             return
 
     def _walk(self, schema: JSON, value: Any, old: Any, path: str, *, root: bool = False) -> None:
-        if value is None or (old is not None and value == old):  # what did not change is not looked at again
+        if value is None:
+            return
+        if old is not None and value == old and not self._of_default:  # what did not change is not looked at again
             return
         if schema.get(_RULES):
             self._check(schema, value, old, path, root=root or bool(schema.get(_EMBEDDED)))
@@ -153,6 +172,10 @@ class Checking:
         look = _VIEWS.of(schema, root=root)
         seen, before = look(value), None if old is None else look(old)
         for rule in schema[_RULES]:
+            if self._of_default and (problem := problem_of(rule, schema, root=root)):
+                why = f"rule compile error: {problem}"
+                self.found.append(FieldError.invalid(path or "<nil>", schema.get("type") or "", why))
+                continue
             if self._budget <= 0:
                 self._exhaust(path, schema, f"validation failed {_OUT_OF_BUDGET}")
             given = cel.Optional(old is not None, before) if rule.get("optionalOldSelf") else before

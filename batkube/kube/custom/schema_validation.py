@@ -13,7 +13,7 @@ from ..apimachinery.status import FieldError
 from ..codec.custom_objects import TYPE_META, prune
 from . import rules
 from . import schema as schemas
-from .rule_validation import validate_rules, validate_texts
+from .rule_validation import Findings, RulePlace, validate_texts
 from .structural import junctions, validate_structural
 
 JSON = dict[str, Any]
@@ -50,8 +50,8 @@ class _Place:
     no_default: str = ""  # why there may be none
 
 
-def validate_schema(schema: JSON, path: str, *, has_status: bool) -> Errors:
-    """Return all errors in the schema of a version."""
+def validate_schema(schema: JSON, path: str, *, has_status: bool, unchanged: bool = False) -> Errors:
+    """Return all errors in the schema of a version. One that is unchanged may have rules that cost too much."""
     errors: Errors = _validate_root(schema, path) if has_status else []
     if schema.get("nullable"):
         errors.append(FieldError.forbidden(f"{path}.nullable", "nullable cannot be true at the root"))
@@ -60,11 +60,12 @@ def validate_schema(schema: JSON, path: str, *, has_status: bool) -> Errors:
     structural = (
         [] if unreadable or referring else validate_structural(schema, path) or _validate_defaults(schema, path)
     )
-    errors += structural + _validate(schema, path, _Place(root=True))
-    if unreadable:
-        why = "OpenAPIV3Schema 'schema' is not supported"
-        return errors or [FieldError.invalid(path, "", why)]
-    return errors or validate_rules(schema, path)
+    found = Findings(unchanged=unchanged)
+    rules = RulePlace(found) if not (unreadable or referring or structural) else None
+    errors += structural + _validate(schema, path, _Place(root=True), rules)
+    if unreadable and not errors:
+        errors.append(FieldError.invalid(path, "", "OpenAPIV3Schema 'schema' is not supported"))
+    return errors + found.errors + found.of_all(path)
 
 
 def _has_mark(schema: JSON) -> bool:
@@ -94,13 +95,21 @@ def unknown_formats(schema: JSON) -> Iterator[str]:
 
 
 def _below(schema: JSON, path: str) -> Iterator[tuple[JSON, str]]:
-    """Yield the schemas directly in a schema."""
+    """Yield the schemas directly in a schema, in the order in which the real server looks at them."""
+    if isinstance(schema.get("additionalProperties"), dict):
+        yield schema["additionalProperties"], f"{path}.additionalProperties"
     for name, inner in (schema.get("properties") or {}).items():
         yield inner, f"{path}.properties[{name}]"
-    for key in ("items", "additionalProperties"):
-        if isinstance(schema.get(key), dict):
-            yield schema[key], f"{path}.{key}"
     yield from junctions(schema, path)
+    if isinstance(schema.get("items"), dict):
+        yield schema["items"], f"{path}.items"
+
+
+def _rules_below(rules: RulePlace | None, schema: JSON, path: str, at: str) -> RulePlace | None:
+    """Return the place of a schema directly in another, for its rules; None if it is only a condition."""
+    if rules is not None and at.startswith((f"{path}.additionalProperties", f"{path}.properties[")):
+        return rules.of_fields(schema)
+    return rules.of_items(schema, path) if rules is not None and at == f"{path}.items" else None
 
 
 def _validate_root(schema: JSON, path: str) -> Errors:
@@ -120,8 +129,8 @@ def _validate_root(schema: JSON, path: str) -> Errors:
     return errors
 
 
-def _validate(schema: JSON, path: str, place: _Place) -> Errors:
-    """Check all of a schema but its structure."""
+def _validate(schema: JSON, path: str, place: _Place, rules: RulePlace | None) -> Errors:
+    """Check all of a schema but its structure. Its rules are compiled if all else in it is right."""
     errors = _validate_kinds(schema, path, place)
     if schema.get("uniqueItems"):
         why = "uniqueItems cannot be set to true since the runtime complexity becomes quadratic"
@@ -131,10 +140,14 @@ def _validate(schema: JSON, path: str, place: _Place) -> Errors:
         why = "additionalProperties and properties are mutual exclusive"
         errors.append(FieldError.forbidden(f"{path}.additionalProperties", why))
     for inner, at in _below(schema, path):
-        errors += _validate(inner, at, _place_of(schema, inner, at.removeprefix(path), place))
+        within = _rules_below(rules, schema, path, at)
+        errors += _validate(inner, at, _place_of(schema, inner, at.removeprefix(path), place), within)
     if schema.get(_PRESERVE) is False:
         errors.append(FieldError.invalid(f"{path}.{_PRESERVE}", False, "must be true or undefined"))
-    return errors + _validate_map_type(schema, path) + _validate_list_type(schema, path) + _validate_rules(schema, path)
+    errors += _validate_map_type(schema, path) + _validate_list_type(schema, path) + _validate_rules(schema, path)
+    if rules is not None and not errors:
+        rules.validate(schema, path)
+    return errors
 
 
 def _place_of(schema: JSON, inner: JSON, at: str, place: _Place) -> _Place:
@@ -267,7 +280,7 @@ def _validate_defaults(schema: JSON, path: str) -> Errors:
         if prune(schema, copy.deepcopy(value)):
             errors.append(FieldError.invalid(at, value, "must not have unknown fields"))
         wrong = schemas.validate(schema, value, "")
-        wrong = wrong or rules.check(schema, value, None, [])
+        wrong = wrong or rules.check_default(schema)
         errors += [_moved(error, at) for error in wrong]
     for inner, at in _below(schema, path):
         if at.startswith((f"{path}.properties[", f"{path}.items")):

@@ -26,9 +26,9 @@ _RESERVED = frozenset(
 _SYMBOL = re.compile(r"__|[-./]")
 _SYMBOLS = {"__": "__underscores__", ".": "__dot__", "-": "__dash__", "/": "__slash__"}
 _NAME = re.compile(r"[a-zA-Z_./-][a-zA-Z0-9_./-]*", re.ASCII)
-_EMBEDDED = "x-kubernetes-embedded-resource"
+EMBEDDED = "x-kubernetes-embedded-resource"
 _TEXT: JSON = {"type": "string"}
-_OF_ROOT = {
+_OF_ROOT: JSON = {
     "apiVersion": _TEXT,
     "kind": _TEXT,
     "metadata": {"type": "object", "properties": {"name": _TEXT, "generateName": _TEXT}},
@@ -69,16 +69,27 @@ def declared(schema: JSON, name: str = "selfType1", *, root: bool = False) -> ce
 
 
 def _inner(schema: Any, name: str) -> cel.Type | None:
-    return declared(schema, name, root=bool(schema.get(_EMBEDDED))) if isinstance(schema, dict) else None
+    return declared(schema, name, root=bool(schema.get(EMBEDDED))) if isinstance(schema, dict) else None
 
 
 def _properties(schema: JSON, *, root: bool) -> dict[str, tuple[str, JSON]]:
     """Return the fields of an object by the name that rules have for them: their real name and schema."""
     properties = schema.get("properties") or {}
     if root:
-        properties = {**properties, **_OF_ROOT}
+        properties = with_root_fields(properties)
     plain = {name: (name, its) for name, its in properties.items() if name in _RESERVED}
     return plain | {escaped: (name, its) for name, its in properties.items() if (escaped := field_name(name))}
+
+
+def with_root_fields(properties: JSON) -> JSON:
+    """Return the properties of a whole object with those that all objects have. Where it declares all of them itself,
+    its own count.
+    """
+    of_metadata = (properties.get("metadata") or {}).get("properties") or {}
+    typed = all((properties.get(name) or {}).get("type") == its["type"] for name, its in _OF_ROOT.items())
+    if typed and all((of_metadata.get(name) or {}).get("type") == "string" for name in ("name", "generateName")):
+        return properties
+    return {**properties, **_OF_ROOT}
 
 
 class Views:
@@ -114,7 +125,7 @@ def _view(schema: JSON, *, root: bool) -> View:
         return _as_it_is
     additional = schema.get("additionalProperties")
     if isinstance(additional, dict) and not schema.get("properties"):
-        return _map_view(_view(additional, root=bool(additional.get(_EMBEDDED))))
+        return _map_view(_view(additional, root=bool(additional.get(EMBEDDED))))
     return _object_view(schema, root=root)
 
 
@@ -143,7 +154,7 @@ def _map_view(item: View) -> View:
 
 def _list_view(schema: JSON) -> View:
     items = schema.get("items") or {}
-    item = _view(items, root=bool(items.get(_EMBEDDED)))
+    item = _view(items, root=bool(items.get(EMBEDDED)))
     kind, keys = schema.get("x-kubernetes-list-type"), schema.get("x-kubernetes-list-map-keys") or ()
 
     def key_of(its: Any) -> Any:
@@ -166,7 +177,7 @@ def _object_view(schema: JSON, *, root: bool) -> View:
         nonlocal fields
         if fields is None:
             fields = {
-                escaped: (key, _view(its, root=bool(its.get(_EMBEDDED))))
+                escaped: (key, _view(its, root=bool(its.get(EMBEDDED))))
                 for escaped, (key, its) in _properties(schema, root=root).items()
             }
         key, view = fields[name]

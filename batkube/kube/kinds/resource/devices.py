@@ -39,6 +39,20 @@ _DEVICE: cel.Type = (
     ),
 )
 """The type of a device as selectors see it (`k8s.io/dynamic-resource-allocation/cel`)."""
+_ATTRIBUTE = cel.Extent(64)
+_EXTENT = cel.Extent(
+    0,
+    fields={
+        "driver": cel.Extent(63),
+        "allowMultipleAllocations": cel.Extent(1),
+        "attributes": cel.Extent(
+            32, keys=cel.Extent(63), items=cel.Extent(32, keys=cel.Extent(32), items=_ATTRIBUTE, others=_ATTRIBUTE)
+        ),
+        "capacity": cel.Extent(32, keys=cel.Extent(63), items=cel.Extent(32, keys=cel.Extent(32), items=cel.Extent(0))),
+    },
+)
+_MOST_COST = 1_000_000
+"""The highest cost that a selector may have (`CELSelectorExpressionMaxCost`)."""
 _ANY = re.compile(r"\bany\b")
 _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
 _IDENTIFIER_WRONG = (
@@ -203,11 +217,22 @@ def _validate_selector(selector: JSON, path: str) -> Errors:
     expression = its_cel.get("expression") or ""
     if len(expression.encode()) > _MAX_EXPRESSION:
         return [FieldError.too_long(f"{path}.cel.expression", _MAX_EXPRESSION)]
-    its, wrong = cel.type_problem(expression, {"device": _DEVICE}, bind=True)
-    if not wrong and its[0] not in ("bool", "any"):
-        wrong = f"must evaluate to bool or the unknown type, not {_ANY.sub('google.protobuf.Any', cel.shown(its))}"
+    at = f"{path}.cel.expression"
+    checked, wrong = cel.compiled(expression, {"device": _DEVICE}, bind=True)
+    if checked is not None and not wrong and checked.type[0] not in ("bool", "any"):
+        its = _ANY.sub("google.protobuf.Any", cel.shown(checked.type))
+        wrong = f"must evaluate to bool or the unknown type, not {its}"
     wrong = wrong or cel.instantiation_problem(expression, bind=True)
-    return [FieldError.invalid(f"{path}.cel.expression", expression, wrong)] if wrong else []
+    if checked is None or wrong:
+        return [FieldError.invalid(at, expression, wrong)]
+    if cel.estimated(checked, _size) > _MOST_COST:
+        return [FieldError.forbidden(at, "too complex, exceeds cost limit")]
+    return []
+
+
+def _size(steps: list[str]) -> cel.Size | None:
+    """Return the size of a part of a device, to which steps lead from a variable."""
+    return _EXTENT.at(steps[1:]) if steps[0] == "device" else None
 
 
 def _validate_class(spec: JSON) -> Errors:

@@ -1,7 +1,13 @@
 // Writes what kube-apiserver makes of rules of custom resources: for each line of ../rules.jsonl the same rule with why
-// it is refused, or with its errors and its cost for the values in ../values.json.
+// it is refused, or with its errors and its cost for the values in ../values.json, and with what it may cost at most:
+// for its schema, and for the bounded one.
 //
 //	go run . > new.jsonl && mv new.jsonl ../rules.jsonl
+//
+// With an argument, what the rules of each line of ../estimates.jsonl may cost at most, for the schema of that line, and
+// how many values of it fit into a request:
+//
+//	go run . estimates > new.jsonl && mv new.jsonl ../estimates.jsonl
 package main
 
 import (
@@ -31,16 +37,18 @@ var (
 )
 
 type values struct {
-	Schema v1.JSONSchemaProps `json:"schema"`
-	Self   any                `json:"self"`
-	Old    any                `json:"old"`
+	Schema  v1.JSONSchemaProps `json:"schema"`
+	Bounded v1.JSONSchemaProps `json:"bounded"`
+	Self    any                `json:"self"`
+	Old     any                `json:"old"`
 }
 
 type rule struct {
-	Rule    string   `json:"rule"`
-	Refused string   `json:"refused,omitempty"`
-	Errors  []string `json:"errors"`
-	Cost    int64    `json:"cost"`
+	Rule      string   `json:"rule"`
+	Refused   string   `json:"refused,omitempty"`
+	Errors    []string `json:"errors"`
+	Cost      int64    `json:"cost"`
+	Estimated []uint64 `json:"estimated,omitempty"`
 }
 
 // whole makes integers of whole numbers, as the API server reads them.
@@ -64,24 +72,32 @@ func whole(value any) any {
 	return value
 }
 
-func (v values) judge(r *rule) error {
-	props := v.Schema
-	props.XValidations = v1.ValidationRules{{Rule: r.Rule}}
+// compile returns a schema that has nothing but that rule, and what the rule is compiled to.
+func compile(props v1.JSONSchemaProps, text string) (*schema.Structural, *cel.CompilationResult, error) {
+	props.XValidations = v1.ValidationRules{{Rule: text}}
 	var internal apiextensions.JSONSchemaProps
 	if err := v1.Convert_v1_JSONSchemaProps_To_apiextensions_JSONSchemaProps(&props, &internal, nil); err != nil {
-		return err
+		return nil, nil, err
 	}
 	structural, err := schema.NewStructural(&internal)
 	if err != nil {
-		return err
+		return nil, nil, err
 	}
 	declared := model.SchemaDeclType(structural, false)
 	results, err := cel.Compile(structural, declared, celconfig.PerCallLimit, env, cel.NewExpressionsEnvLoader())
 	if err != nil {
+		return nil, nil, err
+	}
+	return structural, &results[0], nil
+}
+
+func (v values) judge(r *rule) error {
+	structural, result, err := compile(v.Schema, r.Rule)
+	if err != nil {
 		return err
 	}
-	r.Refused, r.Errors, r.Cost = "", []string{}, 0
-	if wrong := results[0].Error; wrong != nil {
+	r.Refused, r.Errors, r.Cost, r.Estimated = "", []string{}, 0, nil
+	if wrong := result.Error; wrong != nil {
 		r.Refused = selfType.ReplaceAllString(wrong.Detail, "selfType1")
 		if strings.Contains(r.Refused, syntaxError) {
 			r.Refused = syntaxError
@@ -95,10 +111,73 @@ func (v values) judge(r *rule) error {
 		r.Errors = append(r.Errors, wrong.Error())
 	}
 	r.Cost = budget - left
+	_, bounded, err := compile(v.Bounded, r.Rule)
+	if err != nil {
+		return err
+	}
+	r.Estimated = []uint64{result.MaxCost, bounded.MaxCost}
 	return nil
 }
 
+// estimates are rules of one schema, with the highest cost of each; 0 where it is refused.
+type estimates struct {
+	Schema    map[string]any `json:"schema"`
+	Rules     []string       `json:"rules"`
+	Estimated []uint64       `json:"estimated"`
+	Fitting   uint64         `json:"fitting"`
+}
+
+func (e *estimates) judge(line []byte) error {
+	var given struct {
+		Schema v1.JSONSchemaProps `json:"schema"`
+	}
+	if err := json.Unmarshal(line, &given); err != nil {
+		return err
+	}
+	e.Estimated = nil
+	for _, text := range e.Rules {
+		_, result, err := compile(given.Schema, text)
+		if err != nil {
+			return err
+		}
+		e.Estimated = append(e.Estimated, result.MaxCost)
+		if result.Error == nil {
+			e.Fitting = result.MaxCardinality
+		}
+	}
+	return nil
+}
+
+func recordEstimates() error {
+	file, err := os.Open("../estimates.jsonl")
+	if err != nil {
+		return err
+	}
+	out := json.NewEncoder(os.Stdout)
+	out.SetEscapeHTML(false)
+	lines := bufio.NewScanner(file)
+	for lines.Scan() {
+		var e estimates
+		if err := json.Unmarshal(lines.Bytes(), &e); err != nil {
+			return err
+		}
+		if err := e.judge(lines.Bytes()); err != nil {
+			return err
+		}
+		if err := out.Encode(e); err != nil {
+			return err
+		}
+	}
+	return lines.Err()
+}
+
 func main() {
+	if len(os.Args) > 1 {
+		if err := recordEstimates(); err != nil {
+			log.Fatal(err)
+		}
+		return
+	}
 	var given values
 	file, err := os.Open("../values.json")
 	if err == nil {
