@@ -1,5 +1,15 @@
-"""``python -m batkube`` is the command ``batkube``."""
+"""The command ``batkube``, and ``python -m batkube``."""
 
-from batkube.commands.cli import main
+from batkube.commands import garbage
 
-main()
+
+def main() -> None:
+    """Entry point."""
+    garbage.seldom()
+    from batkube.commands.cli import main as command
+
+    command()
+
+
+if __name__ == "__main__":
+    main()
