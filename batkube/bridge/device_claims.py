@@ -38,7 +38,7 @@ class DeviceClaims:
     def __init__(self, server: ApiServer, warn: Callable[[str], None]) -> None:
         self._server = server
         self._warn = warn
-        self._changes = Subscription(server, self._on_change)
+        self._changes = Subscription(server, self._on_change, ("pods", CLAIMS, TEMPLATES))
         # Dictionaries keep the order of the changes, and each key once.
         self._pods: dict[Key, None] = {}
         self._claims: dict[Key, None] = {}

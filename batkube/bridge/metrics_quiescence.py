@@ -57,7 +57,7 @@ class Expected:
         self._waiting: Counter[str] = Counter()
         for pod in server.list("pods"):
             self._waiting[_scheduler(pod)] += _waits(pod)
-        self._changes = Subscription(server, self._follow)
+        self._changes = Subscription(server, self._follow, ("pods", "nodes"))
         self._changes.start()
 
     def close(self) -> None:
@@ -82,7 +82,7 @@ class Expected:
         before = change.before.obj if change.before is not None else None
         if change.resource.storage == "pods":
             self._pod(before, after)
-        elif change.resource.storage == "nodes":
+        else:
             self._node(before, after)
 
     def _pod(self, before: JSON | None, after: JSON | None) -> None:

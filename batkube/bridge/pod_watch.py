@@ -33,13 +33,17 @@ class Done:
     deleted: dict[str, Deletion] = field(default_factory=dict)
 
 
+_NOTHING = Done()
+"""What is taken if there was no action. Not to be changed."""
+
+
 class PodWatch:
     """Listens to the store. A binding takes its node at once; all else is kept until ``take``."""
 
     def __init__(self, server: ApiServer, control: JobControl, cluster: Cluster) -> None:
         self._control = control
         self._cluster = cluster
-        self._changes = Subscription(server, self._on_change)
+        self._changes = Subscription(server, self._on_change, [*self._HANDLERS])
         self._done = Done()
         self._changed = asyncio.Event()
         self._broken: InvariantBroken | None = None
@@ -64,7 +68,10 @@ class PodWatch:
         """Return the actions since the last call. Raises InvariantBroken if a binding should have been refused."""
         if self._broken:
             raise self._broken
-        done, self._done = self._done, Done()
+        done = self._done
+        if not done.bound and not done.deleted:
+            return _NOTHING
+        self._done = Done()
         self._changed.clear()
         return done
 
@@ -73,9 +80,7 @@ class PodWatch:
         await self._changed.wait()
 
     def _on_change(self, change: Change) -> None:
-        handler = self._HANDLERS.get(change.resource.storage)
-        if handler is not None:
-            handler(self, change)
+        self._HANDLERS[change.resource.storage](self, change)
 
     def _pod_changed(self, change: Change) -> None:
         pod, old = change.object, change.previous

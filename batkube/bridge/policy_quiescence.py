@@ -72,7 +72,7 @@ class PolicyQuiescence:
         self._refused = 0
         self.on_preempt: Callable[[str], None] = lambda pod: None
         """Called with the name of a pod that is about to give way to another."""
-        self._changes = Subscription(server, self._on_change)
+        self._changes = Subscription(server, self._on_change, WATCHED)
         self._gave_way = 0.0
 
     async def start(self) -> None:
@@ -122,9 +122,7 @@ class PolicyQuiescence:
             self._gave_way = time.monotonic()
 
     def _on_change(self, change: Change) -> None:
-        storage = change.resource.storage
-        if storage in WATCHED:
-            self._news.append((change.type, storage, change.object, self._clock.now))
+        self._news.append((change.type, change.resource.storage, change.version.obj, self._clock.now))
 
     def _tell(self) -> bool:
         kind, resource, manifest, self._cluster.now = self._news.popleft()

@@ -84,7 +84,7 @@ class Power:
         self._switches: dict[str, _Switch] = {}
         """The hosts by node."""
         self._changed: dict[str, None] = {}
-        self._changes = Subscription(server, self._on_change)
+        self._changes = Subscription(server, self._on_change, ("nodes",))
         self.meter = PowerMeter()
 
     def begin(self, platform: Platform | None) -> None:
@@ -148,6 +148,8 @@ class Power:
 
     def advance(self) -> bool:
         """Note which hosts are idle, and act on wishes and on idleness; tell whether anything was switched."""
+        if not self._switches:
+            return False
         for node in self._changed:
             self._read_wishes(node)
         self._changed.clear()
@@ -248,7 +250,7 @@ class Power:
 
     def _on_change(self, change: Change) -> None:
         name = change.object["metadata"]["name"]
-        if change.resource.storage != "nodes" or change.type == DELETED or change.previous is None:
+        if change.type == DELETED or change.previous is None:
             return
         if name in self._switches and _wishes(change.object) != _wishes(change.previous):
             self._changed[name] = None

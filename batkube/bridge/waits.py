@@ -12,7 +12,7 @@ from batkube.bridge.time import SimulatedTime
 from batkube.kube.server import ApiServer
 from batkube.kube.storage.store import DELETED, Change
 from batkube.results.pods import PodRecord, named_seconds
-from batkube.results.wait_constraints import Constraints, NodeFacts
+from batkube.results.wait_constraints import UNCONSTRAINED, Constraints, NodeFacts
 from batkube.results.wait_log import WaitLog
 from batkube.results.wait_reasons import NO_WAIT, REASONS, SECOND, Stretch, Waited
 from batkube.results.wait_room import Requests, requests
@@ -49,9 +49,12 @@ class WaitRecorder:
         """The resources that any node offers."""
         self._asked: dict[Requests, Requests] = {}
         """Requests as they came, and in the form that is compared."""
+        self._rules: tuple[object, object, object] = (None, None, None)
+        """The parts of a pod's spec that pods of one form share, and what rules they are:"""
+        self._constraints = UNCONSTRAINED
         self._strangers: set[str] = set()
         """The pods that are not of jobs and are on a node, by uid."""
-        self._changes = Subscription(server, self._on_change)
+        self._changes = Subscription(server, self._on_change, ("nodes",))
 
     def begin(self) -> None:
         """Take in the nodes and what is on them, and listen."""
@@ -87,7 +90,7 @@ class WaitRecorder:
         waits.create(
             uid,
             self._wanted(wanted),
-            constraints=Constraints.of(spec),
+            constraints=self._constraints_of(spec),
             gang=job.id,
             gang_size=len(job.pods),
             gated=bool(spec.get("schedulingGates")),
@@ -135,8 +138,6 @@ class WaitRecorder:
             self._at_present().remove(uid)
 
     def _on_change(self, change: Change) -> None:
-        if change.resource.storage != "nodes":
-            return
         name = change.object["metadata"]["name"]
         if name not in self._nodes:
             return
@@ -157,6 +158,17 @@ class WaitRecorder:
                 self._asked.clear()
             found = self._asked[key] = requests(wanted)
         return found
+
+    def _constraints_of(self, spec: JSON) -> Constraints:
+        selector, affinity, tolerations = rules = (
+            spec.get("nodeSelector"),
+            spec.get("affinity"),
+            spec.get("tolerations"),
+        )
+        known = self._rules
+        if selector is not known[0] or affinity is not known[1] or tolerations is not known[2]:
+            self._rules, self._constraints = rules, Constraints.of(spec)
+        return self._constraints
 
     def _counts(self, resource: str) -> bool:
         return resource in self._offered or not is_device(self._server, resource)

@@ -10,7 +10,6 @@ await server.stop()
 from __future__ import annotations
 
 import secrets
-from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -41,6 +40,7 @@ from .verbs.computed import Compute
 from .verbs.create import create
 from .verbs.delete import delete
 from .verbs.expiry import EVENT_TTL, EventExpiry
+from .verbs.expiry import STORAGE as EXPIRING
 from .verbs.list import ListOptions, list_page
 from .verbs.options import DeleteOptions
 from .verbs.pipeline import check_new
@@ -133,10 +133,8 @@ class ApiServer(Serving):
         """The writes for a caller that promises to know the rules."""
         self.more_metrics: list[Callable[[], str]] = []
         """The makers of what `/metrics` has besides the server's own metrics, in Prometheus' text format."""
-        self.writes: Counter[tuple[str, str]] = Counter()  # by type of change and storage key
-        self.store.subscribe(self._count)
         self.store.subscribe(Definitions(self._api).follow)
-        self.store.subscribe(EventExpiry(self._api, event_ttl).follow)
+        self.store.subscribe(EventExpiry(self._api, event_ttl).follow, (EXPIRING,))
         self._definitions: Objects = []
         self._given = Given(self._api)
         self._bootstrap()
@@ -253,9 +251,21 @@ class ApiServer(Serving):
         """Let `text` return the log of a pod that has a node. Without it logs are empty."""
         self._api.actions["pods", "log"] = Log(text)
 
-    def subscribe(self, listener: Callable[[Change], None]) -> None:
-        """Call `listener` after each write, in order of revision, before the write returns."""
-        self.store.subscribe(listener)
+    def subscribe(self, listener: Callable[[Change], None], resources: Sequence[str] | None = None) -> None:
+        """Call `listener` after each write, in order of revision, before the write returns.
+
+        `resources` are plurals with their group, if not all kinds concern it.
+        """
+        self.store.subscribe(listener, resources)
+
+    @property
+    def writes(self) -> dict[tuple[str, str], int]:
+        """The number of writes so far, by type of change (`ADDED` ...) and resource."""
+        return {
+            (kind, collection.storage): count
+            for collection in self.store.collections()
+            for kind, count in collection.writes.items()
+        }
 
     @property
     def bind_admission(self) -> BindAdmissions:
@@ -284,8 +294,6 @@ class ApiServer(Serving):
     def _bootstrap(self) -> None:
         bootstrap(self._api, self.authority.certificate if self.authority is not None else None)
 
-    def _count(self, change: Change) -> None:
-        self.writes[change.type, change.resource.storage] += 1
 
     def _metrics(self) -> str:
         own = exposition(self.requests, self._endpoint.watchers, self._endpoint.terminated)

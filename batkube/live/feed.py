@@ -100,7 +100,7 @@ class Feed:
     def __init__(self, server: ApiServer, pace: Pace, current: Current) -> None:
         self._pace = pace
         self._current = current
-        self._changes = Subscription(server, self._note)
+        self._changes = Subscription(server, self._note, ("pods",))
         self._lookers = 0
         self._decisions: deque[Decision] = deque(maxlen=DECISIONS)
         self._number = 0
@@ -163,8 +163,6 @@ class Feed:
         )
 
     def _note(self, change: Change) -> None:
-        if change.resource.storage != "pods":
-            return
         pod, old = change.object, change.previous
         if change.type == DELETED:
             self._decided(pod, "removed", "")

@@ -131,18 +131,15 @@ class Past:
 class Change:
     """One write. `before` is None for ADDED; for DELETED `version` is the last state, dated with the deletion."""
 
-    __slots__ = ("_left", "before", "revision", "type", "version")
+    __slots__ = ("_left", "before", "resource", "revision", "type", "version")
 
     def __init__(self, revision: int, kind: str, version: Version, before: Version | None) -> None:
         self.revision = revision
         self.type = kind
+        self.resource = version.resource
         self.version = version
         self.before = before
         self._left: Version | None = None
-
-    @property
-    def resource(self) -> ResourceType:
-        return self.version.resource
 
     @property
     def object(self) -> JSON:
@@ -180,6 +177,7 @@ class Collection:
         self.forgotten = 0  # the newest revision that is no longer in the log
         self.begun = 0  # the revision at which the kind came to be: no watch begins before it
         self.newest = 0  # the revision of the last change
+        self.writes = {ADDED: 0, MODIFIED: 0, DELETED: 0}  # how many there were
         self._history = history
         self._log: list[Change] = []
         self._paths: list[str] = []  # sorted
@@ -213,9 +211,9 @@ class Collection:
             paths = sorted([*paths, *paths_within(gone, namespace, after)])
         return Snapshot(paths, self.versions, then)
 
-    def record(self, change: Change) -> None:
-        path = path_of(*change.version.key)
+    def record(self, change: Change, path: str) -> None:
         self.newest = change.revision
+        self.writes[change.type] += 1
         if change.before is not None:
             self._past.take(change.before)
         if change.type == DELETED:
@@ -264,8 +262,9 @@ class Store:
         self.revision = 1
         self._history = history
         self._collections: dict[str, Collection] = {}
-        self._listeners: list[Listener] = []
-        self._unheard: deque[Change] = deque()
+        self._listeners: list[tuple[Listener, Sequence[str] | None]] = []
+        self._concerned: dict[str, tuple[Listener, ...]] = {}  # those who listen to a storage key, as far as known
+        self._unheard: deque[tuple[Collection, Change]] = deque()
         self._publishing = False
 
     def collection(self, storage: str) -> Collection:
@@ -295,7 +294,8 @@ class Store:
         metadata = obj["metadata"]
         key = (metadata.get("namespace", ""), metadata["name"])
         collection = self.collection(resource.storage)
-        before = collection.versions.get(path_of(*key))
+        path = path_of(*key)
+        before = collection.versions.get(path)
         self.revision += 1
         metadata["resourceVersion"] = str(self.revision)
         version = Version(resource, key, obj, self.revision)
@@ -306,39 +306,53 @@ class Store:
         elif before.writer is not None and writer is not None and before.writer[:2] == writer[:2]:
             version.writer = before.writer
         kind = ADDED if before is None else MODIFIED
-        self._publish(collection, Change(self.revision, kind, version, before))
+        self._publish(collection, Change(self.revision, kind, version, before), path)
         return version
 
     def remove(self, resource: ResourceType, key: Key, final: JSON | None = None) -> Version:
         """Delete an object. `final` is the state to show to watchers, if it differs from the stored one."""
         collection = self.collection(resource.storage)
-        before = collection.versions[path_of(*key)]
+        path = path_of(*key)
+        before = collection.versions[path]
         self.revision += 1
         last = with_revision(final if final is not None else before.obj, self.revision)
         version = Version(resource, key, last, self.revision)
-        self._publish(collection, Change(self.revision, DELETED, version, before))
+        self._publish(collection, Change(self.revision, DELETED, version, before), path)
         return version
 
-    def subscribe(self, listener: Listener) -> None:
-        """Call `listener` with every change from now on, in order of revision, before the write returns."""
-        self._listeners.append(listener)
+    def subscribe(self, listener: Listener, storages: Sequence[str] | None = None) -> None:
+        """Call `listener` with every change from now on, in order of revision, before the write returns.
+
+        `storages` are the storage keys of the changes that concern it, if not all do.
+        """
+        self._listeners.append((listener, storages))
+        self._concerned.clear()
 
     def unsubscribe(self, listener: Listener) -> None:
         """Stop calling `listener`."""
-        self._listeners.remove(listener)
+        del self._listeners[[heard for heard, _ in self._listeners].index(listener)]
+        self._concerned.clear()
 
-    def _publish(self, collection: Collection, change: Change) -> None:
-        collection.record(change)
-        self._unheard.append(change)
+    def _listening(self, storage: str) -> tuple[Listener, ...]:
+        """Return those who listen to changes of that storage key, in order of their subscription."""
+        found = self._concerned.get(storage)
+        if found is None:
+            found = tuple(listener for listener, only in self._listeners if only is None or storage in only)
+            self._concerned[storage] = found
+        return found
+
+    def _publish(self, collection: Collection, change: Change, path: str) -> None:
+        collection.record(change, path)
+        self._unheard.append((collection, change))
         if self._publishing:  # a listener writes: what it wrote is told after what it was told, to all
             return
         self._publishing = True
         try:
             while self._unheard:
-                told = self._unheard.popleft()
-                for watcher in list(self.collection(told.resource.storage).listeners):
+                concerned, told = self._unheard.popleft()
+                for watcher in list(concerned.listeners):
                     watcher(told)
-                for listener in list(self._listeners):
+                for listener in self._listening(concerned.storage):
                     listener(told)
         finally:
             self._publishing = False

@@ -24,8 +24,8 @@ class EventExpiry:
         self._written: deque[tuple[float, Key, int]] = deque()  # when to go, what, at which revision
 
     def follow(self, change: Change) -> None:
-        """Follow a change. The store must call it with every change."""
-        if change.resource.storage != STORAGE or change.type == DELETED:
+        """Follow a change. The store must call it with every change of an event."""
+        if change.type == DELETED:
             return
         now = self._api.clock.now()
         self._written.append((now + self._ttl, change.version.key, change.revision))
