@@ -16,6 +16,8 @@ def parts(profile: Profile, profiles: Mapping[str, Profile]) -> list[Profile]:
     Raises ValueError if a sequence names a profile that does not exist, contains itself, or is unreasonably deep or
     long.
     """
+    if not isinstance(profile, ComposedProfile):
+        return [profile]
     found: dict[str, tuple[Profile, int]] = {}
     _collect(profile, profiles, found, ())
     return [part for part, _ in found.values()]

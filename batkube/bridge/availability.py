@@ -46,6 +46,8 @@ class Availability:
                         lost[number] = None
                     else:
                         lost.pop(number, None)
+        if not lost:
+            return False
         nodes = [node for number in lost if (node := self._cluster.node_of_host(number))]
         for node in nodes:
             self._cluster.set_ready(node, False)

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 from batkube.batsim.allocation import format_intervals
@@ -174,7 +175,7 @@ class Cluster:
         """
         cpu = requirements.cpu or DEFAULT_CPU
         if self._whole_host is not None:
-            cpu = max(cpu, self._whole_host, key=Quantity.parse)
+            cpu = _larger(cpu, self._whole_host)
         wanted = {"cpu": cpu}
         if requirements.memory:
             wanted["memory"] = requirements.memory
@@ -247,3 +248,8 @@ class Cluster:
                 )
         alloc = format_intervals(distinct)
         return ExecuteJobData(job_id=job.id, alloc=alloc, mapping=mapping, storage_mapping=job.storage_mapping)
+
+
+@lru_cache(1024)
+def _larger(quantity: str, other: str) -> str:
+    return max(quantity, other, key=Quantity.parse)

@@ -9,10 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from batkube.batsim.extra_data import with_extra_data
+from batkube.batsim.jobs import JobDescription, submitted_job
 from batkube.batsim.profile_parts import parts
 from batkube.batsim.profiles import parse_profile
 from batkube.batsim.workload import Workload, WorkloadError, read_workload
-from batkube.bridge.storages import StorageNeeds
+from batkube.bridge.storages import NO_STORAGES, StorageNeeds
 
 JSON = dict[str, Any]
 
@@ -49,6 +50,17 @@ class JobFiles:
             raw, raw_profile = job.raw, workload.profiles[job.profile].raw
         return with_extra_data(raw), with_extra_data(raw_profile)
 
+    def description(self, job_id: str, sent: JSON) -> JobDescription:
+        """Return the job of a JOB_SUBMITTED: that of the file, which is checked already, if it was sent as it stands
+        there. Raises ProtocolError.
+        """
+        workload_name, _, name = job_id.partition("!")
+        workload = self._workloads.get(workload_name)
+        job = workload.jobs.get(name) if workload else None
+        if job is not None and sent == {**job.raw, "id": job_id}:
+            return job
+        return submitted_job(job_id, sent)
+
     def storage_needs(self, job_id: str, profile_name: str) -> StorageNeeds:
         """Return the storage needs of the job's profile and all it is composed of; none if the profile is not known."""
         workload_name = job_id.partition("!")[0]
@@ -61,4 +73,4 @@ class JobFiles:
                 known = {name: parse_profile(name, raw) for name, raw in told.items()}
             return StorageNeeds.of(parts(known[profile_name], known))
         except (KeyError, ValueError):
-            return StorageNeeds()
+            return NO_STORAGES

@@ -4,6 +4,8 @@ import re
 from collections.abc import Iterable
 
 _NOT_DNS = re.compile(r"[^a-z0-9.-]+")
+_PLAIN = re.compile(r"[a-z0-9]+(?:[!-][a-z0-9]+)*")
+"""The ids of most jobs."""
 _NOT_LABEL = re.compile(r"[^A-Za-z0-9._-]+")
 MAX_NAME = 253
 """The length of the longest DNS-1123 subdomain. Most Kubernetes objects must have such a name."""
@@ -13,6 +15,8 @@ MAX_LABEL_VALUE = 63
 
 def dns_subdomain(text: str) -> str:
     """Return ``text`` as a DNS-1123 subdomain: ``Bourassa`` is ``bourassa``, ``w0!12`` is ``w0-12``."""
+    if _PLAIN.fullmatch(text) and len(text) <= MAX_NAME:
+        return text.replace("!", "-")
     parts = (part.strip("-") for part in _NOT_DNS.sub("-", text.lower()).split("."))
     name = ".".join(part for part in parts if part)
     return name[:MAX_NAME].strip(".-") or "x"

@@ -28,6 +28,8 @@ WALLTIME_ANNOTATION = "batkube.io/walltime"
 NAMESPACE = "default"
 SANDBOX = "PodReadyToStartContainers"
 """The condition that the pod has its sandbox, with its network. It is no longer True when the pod has ended."""
+_WITHOUT_SANDBOX = ("Initialized", "Ready", "ContainersReady")
+_WITH_SANDBOX = (*_WITHOUT_SANDBOX, SANDBOX)
 CONTAINER = "job"
 GPU = "nvidia.com/gpu"
 
@@ -168,19 +170,21 @@ def _conditions(pod: JSON, now: str, *, ready: bool, sandbox: bool = False, why:
 
     ``why``: reason and message of those that are not met. ``sandbox``: include the pod's sandbox from now on.
     """
-    conditions = {condition["type"]: condition for condition in pod.get("status", {}).get("conditions", [])}
-    truths = {"Initialized": True, "Ready": ready, "ContainersReady": ready}
-    if sandbox or SANDBOX in conditions:
-        truths[SANDBOX] = ready
-    for kind, truth in truths.items():
-        status = "True" if truth else "False"
-        old = conditions.get(kind, {})
-        since = old["lastTransitionTime"] if old.get("status") == status else now
-        new: JSON = {"type": kind, "status": status, "lastTransitionTime": since}
-        if not truth and kind != SANDBOX:
-            new |= why or {}
+    conditions: dict[str, JSON] = {
+        condition["type"]: condition for condition in pod.get("status", {}).get("conditions", [])
+    }
+    truth = "True" if ready else "False"
+    for kind in _WITH_SANDBOX if sandbox or SANDBOX in conditions else _WITHOUT_SANDBOX:
+        status = "True" if kind == "Initialized" else truth
+        old = conditions.get(kind)
+        new: JSON = {"type": kind, "status": status, "lastTransitionTime": now}
+        if why is not None and status == "False" and kind != SANDBOX:
+            new.update(why)
         new["lastProbeTime"] = None
-        if generation := old.get("observedGeneration"):  # somebody has set it, and it stays
-            new["observedGeneration"] = generation
+        if old is not None:
+            if old.get("status") == status:
+                new["lastTransitionTime"] = old["lastTransitionTime"]
+            if generation := old.get("observedGeneration"):  # somebody has set it, and it stays
+                new["observedGeneration"] = generation
         conditions[kind] = new
-    return list(conditions.values())
+    return [*conditions.values()]

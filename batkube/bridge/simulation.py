@@ -173,8 +173,12 @@ class Simulation:
         events = self._drawn(message.events)
         if self._availability.foresee(message):
             events = sorted(events, key=lambda event: not _takes_away(event))
-        changed = False
-        takes_away = max((index for index, event in enumerate(events) if _takes_away(event)), default=-1)
+        changed = told = False
+        takes_away = -1
+        for index, event in enumerate(events):
+            if _takes_away(event):
+                takes_away = index
+            told = told or type(event) is not messages.RequestedCall
         for index, event in enumerate(events):
             if changed and index > takes_away:
                 await between()
@@ -187,7 +191,6 @@ class Simulation:
             self._claims.sync()
             changed = self._server.store.revision != revision
         self.time.advance(max(self.time.now, message.now))
-        told = not all(isinstance(event, messages.RequestedCall) for event in message.events)
         advanced = self.stages.advance()
         advanced = self.power.advance() or advanced
         self._claims.sync()
@@ -199,6 +202,8 @@ class Simulation:
         The order in which kubelets tell ends is open. Jobs come in the order of their file, as one client sends them
         over two connections: one may overtake another.
         """
+        if len(events) == 1:
+            return [*events]
         drawn: list[messages.Event] = []
         for (kind, _), group in groupby(events, key=lambda event: (type(event), event.timestamp)):
             together = list(group)
@@ -288,9 +293,9 @@ class Simulation:
         before = self._server.store.revision
         done = self._watch.take()
         freed = False
-        for name in sorted(done.deleted, key=self._order):
+        for name in sorted(done.deleted, key=self._order) if done.deleted else ():
             freed = self._pod_deleted(name, done.deleted[name]) or freed
-        for name in sorted(done.bound, key=self._order):
+        for name in sorted(done.bound, key=self._order) if done.bound else ():
             job = self._job(name)
             if name in job.uids and job.life.state is JobState.SUBMITTED:
                 self.control.bound(job, name, done.bound[name])

@@ -61,6 +61,9 @@ class _Plan:
         # Rounded as Batsim will name it when it calls, so that nothing is due just after the call for it.
         self._queue.push(whole_microseconds(date), _Planned(act, holds))
 
+    def __bool__(self) -> bool:
+        return bool(self._queue)
+
     @property
     def next_date(self) -> float | None:
         while (entry := self._queue.first) is not None and not entry.holds():
@@ -109,11 +112,13 @@ class PodStages:
     @property
     def next_date(self) -> float | None:
         """The date when the next pod will have started, or ended; None if none is on its way. Never the present."""
-        date = self._turns.next_date
+        date = self._turns.next_date if self._turns else None
         return None if date is None else max(date, self._time.now + SOONEST)
 
     def advance(self) -> bool:
         """Bring the pods up to date; False if none has started or ended."""
+        if not self._turns and not self._notices:
+            return False
         self._notices.act_until(self._time.now)
         return self._turns.act_until(self._time.now)
 

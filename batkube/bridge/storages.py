@@ -22,9 +22,16 @@ class StorageNeeds:
     @classmethod
     def of(cls, profiles: Iterable[Profile]) -> "StorageNeeds":
         """Return the needs of all these profiles together."""
-        profiles = list(profiles)
-        labels = dict.fromkeys(label for profile in profiles for label in profile.storages)
-        return cls(tuple(labels), any(profile.stages for profile in profiles))
+        labels: dict[str, None] = {}
+        stages = False
+        for profile in profiles:
+            labels.update(dict.fromkeys(profile.storages))
+            stages = stages or profile.stages
+        return cls(tuple(labels), stages) if labels or stages else NO_STORAGES
+
+
+NO_STORAGES = StorageNeeds()
+"""The needs of the many profiles that use none."""
 
 
 class Storages:

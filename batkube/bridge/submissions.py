@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 
 from batkube.batsim import messages
-from batkube.batsim.jobs import JobState, submitted_job
+from batkube.batsim.jobs import JobState
 from batkube.bridge.cluster import Cluster
 from batkube.bridge.job_control import JobControl
 from batkube.bridge.job_files import JobFiles
@@ -42,7 +42,7 @@ class Submissions:
 
     def submit(self, data: messages.JobSubmittedData) -> None:
         """Make the job and its pods. A job that cannot be understood, or can never run, is rejected."""
-        submitted = submitted_job(data.job_id, data.job)
+        submitted = self._files.description(data.job_id, data.job)
         in_file, profile = self._files.job(data.job_id, data.job, data.profile)
         requirements, storage_mapping, problem = NO_REQUIREMENTS, None, None
         try:

@@ -2,9 +2,9 @@
 
 import math
 from datetime import UTC, datetime
-from functools import lru_cache
 
 from batkube.bridge.errors import InputError, InvariantBroken, RunFailed
+from batkube.kube.apimachinery.times import write_second
 
 _END = datetime(9999, 12, 31, 23, 59, 59, tzinfo=UTC).timestamp()
 """Unix seconds of the last date that RFC 3339, and so Kubernetes, can write."""
@@ -13,12 +13,6 @@ _END = datetime(9999, 12, 31, 23, 59, 59, tzinfo=UTC).timestamp()
 def whole_microseconds(date: float) -> float:
     """Round ``date`` up to whole microseconds: Batsim prints six decimals, and must not seem to be earlier than us."""
     return math.ceil(round(date * 1e6, 3)) / 1e6
-
-
-@lru_cache(maxsize=64)
-def _second(unix: int) -> str:
-    """Return a second as RFC 3339 writes it, without its zone. It is cached because many events share a second."""
-    return datetime.fromtimestamp(unix, UTC).strftime("%Y-%m-%dT%H:%M:%S")
 
 
 class SimulatedTime:
@@ -67,7 +61,7 @@ class SimulatedTime:
     def rfc3339(self, date: float | None = None) -> str:
         """Return ``date``, by default the present, in whole seconds, as ``metav1.Time`` is written."""
         unix = self.unix() if date is None else self.epoch + date
-        return f"{_second(int(unix))}Z"
+        return f"{write_second(int(unix))}Z"
 
     def rfc3339_nano(self, order: int = 0) -> str:
         """Return the present, to the microsecond, and ``order`` more nanoseconds.
@@ -75,4 +69,4 @@ class SimulatedTime:
         All parsers of RFC 3339 accept such a time.
         """
         second, microseconds = divmod(round(self.unix() * 1e6), 1_000_000)
-        return f"{_second(second)}.{microseconds * 1000 + order:09d}Z"
+        return f"{write_second(second)}.{microseconds * 1000 + order:09d}Z"

@@ -2,6 +2,7 @@
 
 import hashlib
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
@@ -35,7 +36,8 @@ class Jobs(BaseModel):
     unfinished: int = 0
 
 
-class QuiescenceCounts(BaseModel):
+@dataclass(slots=True)
+class QuiescenceCounts:
     """The number of times each means established that the scheduler had nothing left to do."""
 
     observed: int = 0

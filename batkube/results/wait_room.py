@@ -277,17 +277,22 @@ class Room:
             return []
         concerned: dict[int, Shape] = {}
         few = len(self._shapes) <= _FEW
-        before_total = dict(self.total)
+        total = self.total
+        before_total = dict(total)
         for name, (before, _) in self._dirty.items():
             node = self._nodes[name]
             after = node.offer(self.exclusive)
             if before == after and name not in self._remade:
                 continue
-            for resource in before.keys() | after.keys():
-                change = max(after.get(resource, 0), 0) - max(before.get(resource, 0), 0)
-                if change:
-                    self.total[resource] = self.total.get(resource, 0) + change
-            if any(amount > 0 for amount in after.values()):
+            has_room = False
+            for resource, amount in before.items():
+                if amount > 0:
+                    total[resource] = total.get(resource, 0) - amount
+            for resource, amount in after.items():
+                if amount > 0:
+                    has_room = True
+                    total[resource] = total.get(resource, 0) + amount
+            if has_room:
                 self._open[name] = None
             else:
                 self._open.pop(name, None)
@@ -297,8 +302,10 @@ class Room:
                     concerned[shape.number] = shape
         self._before, self._dirty = self._dirty, {}
         self._remade.clear()
-        for shape in self._between(before_total, self.total, by_node=False):
+        for shape in self._between(before_total, total, by_node=False):
             concerned[shape.number] = shape
+        if not concerned:
+            return []
         return [line for number in sorted(concerned) for line in concerned[number].lines.values()]
 
     def _between(self, before: Mapping[str, int], after: Mapping[str, int], by_node: bool = True) -> Iterable[Shape]:
@@ -309,7 +316,9 @@ class Room:
         if by_node:
             yield from self._counting.values()
         for resource, amounts in self._sorted.items():
-            low, high = sorted((before.get(resource, 0), after.get(resource, 0)))
+            low, high = before.get(resource, 0), after.get(resource, 0)
             if low != high:
+                if low > high:
+                    low, high = high, low
                 for place in range(bisect_right(amounts, (low, 1 << 62)), bisect_right(amounts, (high, 1 << 62))):
                     yield self._shapes[amounts[place][1]]

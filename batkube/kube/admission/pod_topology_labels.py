@@ -30,5 +30,11 @@ class PodTopologyLabels(Plugin):
 def _labels_of(node: str, store: Reader) -> JSON:
     """Return the labels of a node that its pods get, too."""
     found = store.get("nodes", "", node)
-    labels = (found or {}).get("metadata", {}).get("labels") or {}
-    return {key: labels[key] for key in _LABELS if key in labels}
+    labels = found["metadata"].get("labels") if found is not None else None
+    if not labels:
+        return {}
+    inherited = {}
+    for key in _LABELS:
+        if key in labels:
+            inherited[key] = labels[key]
+    return inherited

@@ -7,6 +7,7 @@ Go's.
 from __future__ import annotations
 
 import re
+import time
 from datetime import UTC, datetime
 from functools import lru_cache
 
@@ -21,11 +22,26 @@ _CLOCK = (("15", r"\d\d?"), (":", ":"), ("04", r"\d\d"), (":", ":"))
 _ZONE = ("Z07:00", r"Z|[+-]\d\d:\d\d")
 _TIME_LAYOUT = (*_DATE, *_CLOCK, ("05", r"\d\d(\.\d+)?"), _ZONE)
 _MICRO_LAYOUT = (*_DATE, *_CLOCK, ("05", r"\d\d"), (".000000", r"\.\d{6}"), _ZONE)
+_DAY = 86_400
+_TWO_DIGITS = tuple(f"{number:02d}" for number in range(60))
 _RANGES = (("month", 5, 12, 1), ("hour", 11, 23, 0), ("minute", 14, 59, 0), ("second", 17, 59, 0))
 
 
 class TimeError(ValueError):
     """A text that is not a time. The message is Go's."""
+
+
+def write_second(unix: int) -> str:
+    """Return a second of Unix time as RFC 3339 writes it, without its zone: `2026-01-01T00:00:00`."""
+    day, second = divmod(unix, _DAY)
+    minute, second = divmod(second, 60)
+    hour, minute = divmod(minute, 60)
+    return f"{_date(day)}T{_TWO_DIGITS[hour]}:{_TWO_DIGITS[minute]}:{_TWO_DIGITS[second]}"
+
+
+@lru_cache(maxsize=64)
+def _date(day: int) -> str:
+    return time.strftime("%Y-%m-%d", time.gmtime(day * _DAY))
 
 
 @lru_cache(maxsize=4096)

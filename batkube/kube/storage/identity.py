@@ -6,13 +6,15 @@ that two runs that differ only in timing give the same uids.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from hashlib import blake2b
+
+from ..apimachinery.times import write_second
 
 SUFFIX_LETTERS = "bcdfghjklmnpqrstvwxz2456789"  # no vowels, no words: as k8s.io/apimachinery/pkg/util/rand
 SUFFIX_LENGTH = 5
 MAX_NAME_LENGTH = 63  # of a generated name
+_VARIANT = {digit: "89ab"[int(digit, 16) & 3] for digit in "0123456789abcdef"}  # RFC 4122
 
 
 class Clock:
@@ -32,7 +34,7 @@ class Clock:
         second = int(self.now()) + offset
         if second != self._second:
             self._second = second
-            self._text = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(second))
+            self._text = f"{write_second(second)}Z"
         return self._text
 
     def micros(self) -> str:
@@ -42,7 +44,7 @@ class Clock:
             whole, fraction = divmod(round(moment * 1_000_000), 1_000_000)
             if whole != self._whole:
                 self._whole = whole
-                self._prefix = time.strftime("%Y-%m-%dT%H:%M:%S.", time.gmtime(whole))
+                self._prefix = f"{write_second(whole)}."
             self._moment = moment
             self._precise = f"{self._prefix}{fraction:06d}Z"
         return self._precise
@@ -90,11 +92,9 @@ class Identities:
         return "".join(letters)
 
     def _uuid(self, text: str) -> str:
-        digest = bytearray(self._digest(text))
-        digest[6] = digest[6] & 0x0F | 0x40  # version 4
-        digest[8] = digest[8] & 0x3F | 0x80  # RFC 4122
-        digits = digest.hex()
-        return f"{digits[:8]}-{digits[8:12]}-{digits[12:16]}-{digits[16:20]}-{digits[20:]}"
+        digits = self._digest(text).hex()
+        variant = _VARIANT[digits[16]]
+        return f"{digits[:8]}-{digits[8:12]}-4{digits[13:16]}-{variant}{digits[17:20]}-{digits[20:]}"  # version 4
 
     def _digest(self, text: str) -> bytes:
         return blake2b(text.encode(), digest_size=16, key=self._key).digest()

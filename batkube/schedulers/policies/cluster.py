@@ -184,6 +184,9 @@ class Cluster:
 
     def _reread(self, pod: Pod, manifest: JSON) -> bool:
         """Take over the news of a pod that has a node; tell whether it asks for something else now (a resize)."""
+        if manifest["spec"] is pod.object["spec"]:  # only its status or its metadata have changed
+            pod.object = manifest
+            return False
         resized = requests_of(manifest["spec"]) != pod.requests
         node = self._nodes.get(pod.node or "") if resized else None
         if node is not None:
