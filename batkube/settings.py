@@ -50,7 +50,7 @@ class Determinism(StrEnum):
 class AccessSettings(BaseModel):
     """Access to the API server: who may come in, and how clients learn it."""
 
-    model_config = ConfigDict(frozen=True)
+    model_config = ConfigDict(frozen=True, defer_build=True)
 
     tls: Annotated[
         bool, Option("HTTPS, and nobody comes in without the kubeconfig's token or certificate.", ACCESS)
@@ -78,7 +78,7 @@ class AccessSettings(BaseModel):
 class ApiSettings(BaseModel):
     """The settings of the API server."""
 
-    model_config = ConfigDict(frozen=True)
+    model_config = ConfigDict(frozen=True, defer_build=True)
 
     enable_admission_plugins: Annotated[
         tuple[str, ...], Option("Plugins to have at work, by kube-apiserver's names.", CLUSTER, "NAME,...", commas=True)
@@ -109,7 +109,7 @@ class ApiSettings(BaseModel):
 class SimulationSettings(BaseModel):
     """Of ``batkube run``, ``serve`` and ``replay``."""
 
-    model_config = ConfigDict(frozen=True)
+    model_config = ConfigDict(frozen=True, defer_build=True)
 
     scheduler_names: Annotated[
         tuple[Annotated[str, Field(min_length=1)], ...],
@@ -354,7 +354,7 @@ class ReplaySettings(SchedulerSettings):
 class FitSettings(BaseModel):
     """``batkube fit-startup``: a start-up model from recorded pod times."""
 
-    model_config = ConfigDict(frozen=True)
+    model_config = ConfigDict(frozen=True, defer_build=True)
 
     recorded: Annotated[
         tuple[Path, ...],

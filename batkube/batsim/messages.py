@@ -178,7 +178,7 @@ Event = Annotated[Annotated[KnownEvent, Field(discriminator="type")] | UnknownEv
 class Message:
     """A message of either side. Messages that are read are checked; batkube's own are not checked again."""
 
-    __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(strict=True, extra="ignore")
+    __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(strict=True, extra="ignore", defer_build=True)
 
     now: Date
     events: list[Event]

@@ -109,7 +109,7 @@ PROGRAM = "Batsim: log, SimGrid, texts"
 class BatsimOptions(BaseModel):
     """The options, each with Batsim's default."""
 
-    model_config = ConfigDict(frozen=True)
+    model_config = ConfigDict(frozen=True, defer_build=True)
 
     external_events: Annotated[
         tuple[Path, ...],

@@ -68,7 +68,7 @@ def read_timers(text: str) -> Timers | float:
 class StepSettings(BaseModel):
     """The step loop's settings for waiting for a scheduler. Times are real seconds if nothing else is said."""
 
-    model_config = ConfigDict(frozen=True)
+    model_config = ConfigDict(frozen=True, defer_build=True)
 
     on_deadlock: Annotated[
         OnDeadlock,

@@ -19,7 +19,7 @@ class Forge(StrEnum):
 class InitCiSettings(BaseModel):
     """``batkube init ci``."""
 
-    model_config = ConfigDict(frozen=True)
+    model_config = ConfigDict(frozen=True, defer_build=True)
 
     folder: Annotated[Path, Option("The repository.", metavar="FOLDER", argument=True)] = Path()
     forge: Annotated[Forge, Option("Where it is: github or gitlab.", metavar="WHICH")] = Forge.GITHUB

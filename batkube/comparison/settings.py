@@ -21,7 +21,7 @@ class Format(StrEnum):
 class CompareSettings(BaseModel):
     """``batkube compare``."""
 
-    model_config = ConfigDict(frozen=True)
+    model_config = ConfigDict(frozen=True, defer_build=True)
 
     folders: Annotated[
         tuple[Path, ...],
@@ -53,7 +53,7 @@ class CompareSettings(BaseModel):
 class CheckSettings(BaseModel):
     """``batkube check``."""
 
-    model_config = ConfigDict(frozen=True)
+    model_config = ConfigDict(frozen=True, defer_build=True)
 
     out: Annotated[
         Path, Option("Folder of results, of one run or of several; or a jobs.csv.", metavar="OUT", argument=True)

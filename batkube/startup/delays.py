@@ -17,7 +17,7 @@ from batkube.startup.errors import StartupError
 
 Seconds = Annotated[float, Field(ge=0, le=1e9)]
 
-STRICT = ConfigDict(extra="forbid", strict=True, frozen=True, allow_inf_nan=False)
+STRICT = ConfigDict(extra="forbid", strict=True, frozen=True, allow_inf_nan=False, defer_build=True)
 
 _NORMAL = NormalDist()
 
