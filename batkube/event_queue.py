@@ -37,10 +37,6 @@ class EventQueue(Generic[Date, E]):
         """The entries with their dates, ranks, tickets and numbers."""
         self._numbers = count()
 
-    def __bool__(self) -> bool:
-        """Tell whether there are entries, which may be cancelled."""
-        return bool(self._heap)
-
     def ticket(self) -> int:
         """Return the place of this call in the order of what happens at one date."""
         return next(self._numbers)

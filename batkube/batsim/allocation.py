@@ -14,10 +14,11 @@ def parse_intervals(text: str) -> tuple[int, ...]:
 
     Order and overlaps are free in ``text``, as for Batsim. The empty set is the empty text. Raises ValueError.
     """
+    if _is_host(text):  # as most sets are
+        return (int(text),)
     numbers: set[int] = set()
     for part in text.split():
-        # Most parts are single hosts, and surely not beyond the last number.
-        if part.isdecimal() and part.isascii() and len(part) < 7:
+        if _is_host(part):
             numbers.add(int(part))
             continue
         match = _INTERVAL.fullmatch(part)
@@ -31,6 +32,11 @@ def parse_intervals(text: str) -> tuple[int, ...]:
             raise ValueError(f"{part!r} goes beyond host number {MAX_HOST_NUMBER}")
         numbers.update(range(first, last + 1))
     return tuple(sorted(numbers))
+
+
+def _is_host(part: str) -> bool:
+    """Tell whether the part is a single host, and surely not beyond the last number."""
+    return part.isdecimal() and part.isascii() and len(part) < 7
 
 
 def format_intervals(numbers: Iterable[int]) -> str:

@@ -21,12 +21,9 @@ class FileObject(BaseModel):
     @property
     def raw(self) -> dict[str, Any]:
         """The object as in the file."""
-        raw: dict[str, Any] = self._private("_raw")
+        # Pydantic's own access to private attributes by name is slow, and workloads have many jobs.
+        raw: dict[str, Any] = self.__pydantic_private__["_raw"]  # type: ignore[index]
         return raw
-
-    def _private(self, name: str) -> Any:
-        """Return a private attribute. Pydantic's own access by name is slow, and workloads have many jobs."""
-        return (self.__pydantic_private__ or {})[name]
 
     @property
     def extra(self) -> dict[str, Any]:

@@ -56,7 +56,7 @@ class Profile(FileObject):
 
     @property
     def name(self) -> str:
-        name: str = self._private("_name")
+        name: str = self.__pydantic_private__["_name"]  # type: ignore[index]
         return name
 
     @property

@@ -50,7 +50,8 @@ class Decisions:
         self._told = max(self._told, now)
         if self._look is not None and self._look <= now + _ONE_MICROSECOND:
             self._look = None
-        self.calls = [date for date in self.calls if date > now + _ONE_MICROSECOND]
+        if self.calls:
+            self.calls = [date for date in self.calls if date > now + _ONE_MICROSECOND]
 
     @property
     def handled_by(self) -> float:

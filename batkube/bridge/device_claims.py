@@ -69,11 +69,11 @@ class DeviceClaims:
         elif storage == TEMPLATES and change.type != DELETED:
             self._pods |= self._without_template
         elif storage == "pods":
-            pod = change.object
+            pod = change.version.obj
             if change.type == DELETED or _is_done(pod):
                 self._without_template.pop((namespace, name), None)
                 self._claims.update(((namespace, claim), None) for claim in _claims_of(pod))
-            elif change.previous is None and pod["spec"].get("resourceClaims"):
+            elif change.before is None and pod["spec"].get("resourceClaims"):
                 self._pods[namespace, name] = None
 
     def _sync_pod(self, key: Key) -> None:

@@ -16,6 +16,11 @@ class Draw:
     def __init__(self, seed: int = 0) -> None:
         self._random = random.Random(seed) if seed else None
 
+    @property
+    def keeps_order(self) -> bool:
+        """True if it leaves all things in the order in which they are given."""
+        return self._random is None
+
     def order(self, things: Iterable[Thing]) -> list[Thing]:
         """Return them in the order drawn."""
         drawn = list(things)

@@ -93,6 +93,8 @@ class PodRequirements(BaseModel):
 
         Raises InputError, which says ``where`` (file and job) and names the field.
         """
+        if _NAMING.isdisjoint(job) and _NAMING.isdisjoint(profile):
+            return NO_REQUIREMENTS
         wanted: dict[str, Any] = {}
         for fields in _sources(where, job, profile):
             for name, value in fields.items():
@@ -115,6 +117,8 @@ NO_REQUIREMENTS = PodRequirements()
 """The requirements of the many jobs that have none."""
 OWN_FIELDS = frozenset(info.alias or name for name, info in PodRequirements.model_fields.items())
 """The names of the fields that describe pods."""
+_NAMING = OWN_FIELDS | {OWN_FIELD}
+"""The names without which no member of a job or a profile is for batkube."""
 
 
 def _sources(where: str, job: dict[str, Any], profile: dict[str, Any]) -> list[dict[str, Any]]:

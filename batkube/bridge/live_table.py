@@ -4,8 +4,6 @@ Batsim answers an invalid decision with SIGABRT, and the simulation is lost. A d
 fault of the bridge; it ends the run with the reason, before Batsim sees it.
 """
 
-from collections import Counter
-
 from batkube.batsim import messages as m
 from batkube.batsim.allocation import parse_intervals
 from batkube.batsim.jobs import COMPLETED, JobState
@@ -27,7 +25,8 @@ class LiveTable:
         """True if a host takes one job at a time (Batsim without ``--enable-compute-sharing``)."""
         self._states: dict[str, JobState] = {}
         self._hosts_of: dict[str, tuple[int, ...]] = {}
-        self._users: Counter[int] = Counter()
+        self._users: dict[int, int] = {}
+        """The number of jobs on each host."""
         self._closed: dict[int, str] = {}
 
     @property
@@ -44,7 +43,8 @@ class LiveTable:
     def completed(self, job_id: str, state: JobState) -> None:
         """Note JOB_COMPLETED: Batsim forgets the job with this message."""
         if self._states.get(job_id) is JobState.RUNNING:
-            self._users.subtract(self._hosts_of.pop(job_id))
+            for host in self._hosts_of.pop(job_id):
+                self._users[host] -= 1
         self._states[job_id] = state
 
     def forget(self, job_id: str) -> None:
@@ -76,14 +76,16 @@ class LiveTable:
     def _execute(self, data: m.ExecuteJobData) -> None:
         self._expect("EXECUTE_JOB", data.job_id, JobState.SUBMITTED)
         hosts = parse_intervals(data.alloc)
+        users, closed = self._users, self._closed
         for host in hosts:
-            if why := self._closed.get(host):
+            if why := closed.get(host):
                 raise _would_abort("EXECUTE_JOB", data.job_id, f"host {host} is {why}")
-            if self.exclusive and self._users[host]:
+            if self.exclusive and users.get(host):
                 raise _would_abort("EXECUTE_JOB", data.job_id, f"host {host} is in use, and hosts are not shared")
         self._states[data.job_id] = JobState.RUNNING
         self._hosts_of[data.job_id] = hosts
-        self._users.update(hosts)
+        for host in hosts:
+            users[host] = users.get(host, 0) + 1
 
     def _expect(self, what: str, job_id: str, state: JobState) -> None:
         found = self._states.get(job_id)

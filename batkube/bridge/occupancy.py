@@ -15,6 +15,7 @@ Resources = dict[str, int]
 
 UNIT = 10**9
 """One core, byte or pod."""
+_NONE = frozenset[str]()
 _REMEMBERED = 1024
 """The number of different requests whose room in an empty cluster is remembered."""
 
@@ -72,17 +73,18 @@ class Occupancy:
 
     def could_take(self, requests: dict[str, str]) -> int:
         """Return how many pods with these requests an empty cluster has room for."""
-        wanted = {"pods": UNIT, **amounts(requests)}
-        claimable = frozenset(key for key in wanted.keys() - self._everywhere if self._is_device(key))
-        return self._room_for(frozenset(wanted.items()), claimable)
+        unknown = requests.keys() - self._everywhere
+        claimable = frozenset(key for key in unknown if self._is_device(key)) if unknown else _NONE
+        return self._room_for((*requests.items(),), claimable)
 
-    def _count_room(self, wanted: frozenset[tuple[str, int]], claimable: frozenset[str]) -> int:
+    def _count_room(self, requests: tuple[tuple[str, str], ...], claimable: frozenset[str]) -> int:
+        wanted = {"pods": UNIT, **amounts(dict(requests))}
         total = 0
         for sort, count in self._alike.items():
             allocatable = dict(sort)
             room = min(
                 allocatable.get(key, 0) // value
-                for key, value in wanted
+                for key, value in wanted.items()
                 if value > 0 and (key in allocatable or key not in claimable)
             )
             total += count * (min(room, 1) if self.exclusive else room)
@@ -148,12 +150,22 @@ def amounts(quantities: dict[str, str]) -> Resources:
     return {key: _billionths(value) for key, value in quantities.items()}
 
 
+@lru_cache(8192)
+def _alone(requests: tuple[tuple[str, str], ...]) -> Resources:
+    """Return the same for all pods of one container that ask for the same."""
+    return {**amounts(dict(requests)), "pods": UNIT}
+
+
 def requests_of(pod: JSON) -> Resources:
     """Return a pod's requests: its containers together, at least its largest init container, overhead, and one pod.
 
-    They are counted as in kube-scheduler (``k8s.io/component-helpers/resource`` PodRequests), except for sidecars.
+    They are counted as in kube-scheduler (``k8s.io/component-helpers/resource`` PodRequests), except for sidecars. Not
+    to be changed.
     """
     spec = pod["spec"]
+    containers = spec["containers"]
+    if len(containers) == 1 and "initContainers" not in spec and "overhead" not in spec:
+        return _alone((*containers[0].get("resources", {}).get("requests", {}).items(),))
     total: Resources = {}
     for container in spec["containers"]:
         for key, value in amounts(container.get("resources", {}).get("requests", {})).items():

@@ -21,6 +21,11 @@ class Outages:
                 for host in event.hosts:
                     self._to_come.setdefault(host, []).append(event)
 
+    @property
+    def known(self) -> bool:
+        """True if there are any, past ones included."""
+        return bool(self._to_come)
+
     def told(self, host: int, *, available: bool) -> None:
         """Note that Batsim has told that a host went or came back."""
         events = self._to_come.get(host)

@@ -56,6 +56,11 @@ class PodWatch:
         """Listen no more."""
         self._changes.stop()
 
+    @property
+    def idle(self) -> bool:
+        """True if there was no action since the last ``take``."""
+        return not self._done.bound and not self._done.deleted
+
     def bound(self) -> Iterable[str]:
         """Return the pods bound since the last ``take``."""
         return self._done.bound
@@ -68,10 +73,9 @@ class PodWatch:
         """Return the actions since the last call. Raises InvariantBroken if a binding should have been refused."""
         if self._broken:
             raise self._broken
-        done = self._done
-        if not done.bound and not done.deleted:
+        if self.idle:
             return _NOTHING
-        self._done = Done()
+        done, self._done = self._done, Done()
         self._changed.clear()
         return done
 
@@ -83,13 +87,14 @@ class PodWatch:
         self._HANDLERS[change.resource.storage](self, change)
 
     def _pod_changed(self, change: Change) -> None:
-        pod, old = change.object, change.previous
+        pod = change.version.obj
         name = pod["metadata"]["name"]
         job = self._control.job_of(name)
         if job is None:
             self._control.waits.stranger(pod, gone=change.type == DELETED)
-        if old is None or job is None:
+        if change.before is None or job is None:
             return
+        old = change.before.obj
         if "schedulingGates" in old["spec"]:
             self._control.waits.gated(pod)
         node = pod["spec"].get("nodeName")

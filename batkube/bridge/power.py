@@ -109,6 +109,11 @@ class Power:
         """Switch nothing any more."""
         self._changes.stop()
 
+    @property
+    def switches_hosts(self) -> bool:
+        """True if there are hosts that can be switched."""
+        return bool(self._switches)
+
     # Jobs
 
     def wake(self, nodes: Iterable[str], then: Callable[[], None]) -> bool:

@@ -202,7 +202,7 @@ class Simulation:
         The order in which kubelets tell ends is open. Jobs come in the order of their file, as one client sends them
         over two connections: one may overtake another.
         """
-        if len(events) == 1:
+        if self._draw.keeps_order:
             return [*events]
         drawn: list[messages.Event] = []
         for (kind, _), group in groupby(events, key=lambda event: (type(event), event.timestamp)):
@@ -310,6 +310,8 @@ class Simulation:
     @property
     def acted(self) -> bool:
         """True if since the last ``settle`` a pod was bound, or a pod of a waiting or running job deleted."""
+        if self._watch.idle:
+            return False
         return any(self._watch.bound()) or any(self._is_decision(*pod) for pod in self._watch.deleted())
 
     def _is_decision(self, name: str, deletion: Deletion) -> bool:

@@ -56,13 +56,13 @@ class _Plan:
 
     def __init__(self) -> None:
         self._queue = EventQueue[float, _Planned]()
+        self.used = False
+        """True if anything was ever planned."""
 
     def add(self, date: float, act: Action, holds: Callable[[], bool]) -> None:
         # Rounded as Batsim will name it when it calls, so that nothing is due just after the call for it.
+        self.used = True
         self._queue.push(whole_microseconds(date), _Planned(act, holds))
-
-    def __bool__(self) -> bool:
-        return bool(self._queue)
 
     @property
     def next_date(self) -> float | None:
@@ -112,12 +112,12 @@ class PodStages:
     @property
     def next_date(self) -> float | None:
         """The date when the next pod will have started, or ended; None if none is on its way. Never the present."""
-        date = self._turns.next_date if self._turns else None
+        date = self._turns.next_date if self._turns.used else None
         return None if date is None else max(date, self._time.now + SOONEST)
 
     def advance(self) -> bool:
         """Bring the pods up to date; False if none has started or ended."""
-        if not self._turns and not self._notices:
+        if not (self._turns.used or self._notices.used):
             return False
         self._notices.act_until(self._time.now)
         return self._turns.act_until(self._time.now)
@@ -162,6 +162,9 @@ class PodStages:
 
     def _start(self, job: Job) -> None:
         """Start the job when its hosts are on, unless one of them goes before Batsim would have started it."""
+        if not self._power.switches_hosts and not self._outages.known:
+            self._control.start(job)
+            return
         nodes = dict(job.nodes)
 
         def holds() -> bool:
@@ -171,7 +174,7 @@ class PodStages:
             if holds():
                 self._start(job)
 
-        if not self._power.wake(nodes.values(), try_again):
+        if not self._power.wake(job.nodes.values(), try_again):
             for pod in job.pods:
                 if self._control.pods[pod].starting_time is None:
                     self._kubelet.create(pod)

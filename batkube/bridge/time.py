@@ -24,6 +24,8 @@ class SimulatedTime:
     def __init__(self, epoch: float) -> None:
         self.epoch = epoch
         """Unix seconds of simulated time 0."""
+        self.last = _END - epoch
+        """The last date that Kubernetes can write, in simulated seconds."""
         self.now = 0.0
 
     def advance(self, now: float) -> None:
@@ -36,11 +38,6 @@ class SimulatedTime:
         if now > self.last:
             raise RunFailed(f"the simulation has come to {self._beyond(now)}")
         self.now = now
-
-    @property
-    def last(self) -> float:
-        """The last date that Kubernetes can write, in simulated seconds."""
-        return _END - self.epoch
 
     def check(self, date: float, what: str) -> None:
         """Refuse the date of ``what`` if Kubernetes cannot write it. Raises InputError."""

@@ -49,6 +49,7 @@ class WaitRecorder:
         """The resources that any node offers."""
         self._asked: dict[Requests, Requests] = {}
         """Requests as they came, and in the form that is compared."""
+        self._last_asked: tuple[Resources, Requests] = ({}, ())
         self._rules: tuple[object, object, object] = (None, None, None)
         """The parts of a pod's spec that pods of one form share, and what rules they are:"""
         self._constraints = UNCONSTRAINED
@@ -149,6 +150,8 @@ class WaitRecorder:
 
     def _wanted(self, wanted: Resources) -> Requests:
         """Return what is known of the room that a pod needs: of claims of devices only the scheduler knows."""
+        if wanted is self._last_asked[0]:  # pods of one form share them
+            return self._last_asked[1]
         if not wanted.keys() <= self._offered:
             return requests({key: value for key, value in wanted.items() if self._counts(key)})
         key = (*wanted.items(),)
@@ -157,6 +160,7 @@ class WaitRecorder:
             if len(self._asked) > _REMEMBERED:
                 self._asked.clear()
             found = self._asked[key] = requests(wanted)
+        self._last_asked = wanted, found
         return found
 
     def _constraints_of(self, spec: JSON) -> Constraints:

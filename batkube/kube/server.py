@@ -294,7 +294,6 @@ class ApiServer(Serving):
     def _bootstrap(self) -> None:
         bootstrap(self._api, self.authority.certificate if self.authority is not None else None)
 
-
     def _metrics(self) -> str:
         own = exposition(self.requests, self._endpoint.watchers, self._endpoint.terminated)
         return own + "".join(more() for more in self.more_metrics)

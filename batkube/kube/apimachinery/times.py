@@ -31,6 +31,7 @@ class TimeError(ValueError):
     """A text that is not a time. The message is Go's."""
 
 
+@lru_cache(maxsize=64)
 def write_second(unix: int) -> str:
     """Return a second of Unix time as RFC 3339 writes it, without its zone: `2026-01-01T00:00:00`."""
     day, second = divmod(unix, _DAY)

@@ -57,6 +57,7 @@ class TrustedWrites:
         self._api = api
         self._create = create
         self._update = update
+        self._premised = [api.store.collection(storage) for storage in PREMISES]
         self._moulds: OrderedDict[tuple[str, bytes], _Mould] = OrderedDict()
 
     def create_pod(self, pod: JSON, namespace: str, *, plain: Sequence[str] = ()) -> JSON:
@@ -115,7 +116,7 @@ class TrustedWrites:
 
     def _premises(self) -> tuple[int, ...]:
         """Return what the rules for new pods read, by the revisions of its last changes."""
-        return tuple(self._api.store.collection(storage).newest for storage in PREMISES)
+        return tuple([collection.newest for collection in self._premised])
 
     def _keep(self, form: tuple[str, bytes], resource: ResourceType, made: JSON, sent: JSON) -> None:
         """Keep the result for a pod, unless it depends on more than its form."""

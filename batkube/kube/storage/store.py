@@ -277,11 +277,12 @@ class Store:
         return list(self._collections.values())
 
     def version(self, storage: str, namespace: str, name: str) -> Version | None:
-        return self.collection(storage).versions.get(path_of(namespace, name))
+        collection = self._collections.get(storage)
+        return collection.versions.get(path_of(namespace, name)) if collection is not None else None
 
     def get(self, storage: str, namespace: str, name: str) -> JSON | None:
-        found = self.collection(storage).versions.get(path_of(namespace, name))
-        return found.obj if found else None
+        found = self.version(storage, namespace, name)
+        return found.obj if found is not None else None
 
     def list(self, storage: str, namespace: str | None = None) -> list[JSON]:
         return [version.obj for version in self.collection(storage).select(namespace)]
