@@ -221,8 +221,7 @@ def _as_shown(versions: list[JSON] | None) -> Any:
     If all versions share their schema, subresources, columns and selectable fields, these are not in the structs. If
     not, return the names of the versions.
     """
-    if versions is None:
-        return None
+    versions = versions or []
     if any(version.get(key) and not _shared(versions, key) for version in versions for key in _PARTS):
         return [version.get("name") or "" for version in versions]
     plain = {"Schema": None, "Subresources": None, "AdditionalPrinterColumns": None, "SelectableFields": None}
