@@ -142,6 +142,8 @@ def test_no_room_for_what_is_written_as_the_run_goes_on(tmp_path: Path, limit: i
         capture_output=True,
         text=True,
         cwd=tmp_path,
+        # Bytecode would be cut off as well, and Python would take what is left of it for the modules.
+        env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"},
         timeout=120,
         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)),
     )
