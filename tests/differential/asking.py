@@ -105,7 +105,7 @@ def _content(answer: httpx.Response) -> JSON:
         return "protobuf"
     try:
         if "yaml" in media_type:
-            return yaml.safe_load(answer.text)
+            return yaml.load(answer.text, yaml.CSafeLoader)
         if "stream=watch" in media_type or answer.text.startswith('{"type":'):
             return {"events": [json.loads(line) for line in answer.text.splitlines()]}
         return answer.json()

@@ -30,7 +30,7 @@ def read_objects(kinds: list[str] | None = None) -> list[Base]:
     """All of them, or those of the kinds. ValueError where a kind is unknown."""
     registry = default_registry()
     bases = []
-    for document in yaml.safe_load_all(FILE.read_text()):
+    for document in yaml.load_all(FILE.read_text(), yaml.CSafeLoader):
         resource = registry.by_kind(document["apiVersion"], document["kind"])
         assert resource is not None, document["kind"]
         root = f"/apis/{document['apiVersion']}" if "/" in document["apiVersion"] else f"/api/{document['apiVersion']}"

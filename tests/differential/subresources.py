@@ -7,6 +7,7 @@ from __future__ import annotations
 import copy
 import random
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -55,9 +56,13 @@ def read_writes(base: Base) -> list[Write]:
             its.get("body"),
             its.get("dry", False),
         )
-        for its in yaml.safe_load_all(FILE.read_text())
-        if its["of"] == base.name
+        for its in copy.deepcopy([one for one in _written_down() if one["of"] == base.name])
     ]
+
+
+@cache
+def _written_down() -> list[JSON]:
+    return list(yaml.load_all(FILE.read_text(), yaml.CSafeLoader))
 
 
 def variations(
