@@ -8,6 +8,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from tests import warm
+
 ROOT = Path(__file__).parents[2]
 TOKEN = "conformance"
 
@@ -38,7 +40,7 @@ def batkube(*options: str, tls: bool = False) -> Iterator[Server]:
     with tempfile.TemporaryDirectory() as out:
         words = [sys.executable, "-m", "batkube", "serve", "--api-only", "--port", "0", "--out", out]
         words += ["--no-node-lifecycle", "--token", TOKEN, *([] if tls else ["--insecure"]), *options]
-        with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as process:
+        with warm.Popen(words, stdout=subprocess.PIPE, text=True) as process:
             try:
                 assert process.stdout is not None
                 url = next((word for word in process.stdout.readline().split() if word.startswith("http")), None)

@@ -6,13 +6,12 @@ import os
 import sys
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from multiprocessing.context import ForkServerContext
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from . import warm
+from tests import warm
 
 JSON = dict[str, Any]
 
@@ -44,20 +43,14 @@ FIFO_PROGRAM = ["--scheduler-cmd", f"{sys.executable} -m batkube.schedulers.fifo
 """The options for fifo as a process of its own, which talks HTTP."""
 
 
-@pytest.fixture(scope="session")
-def loaded() -> ForkServerContext:
-    """Return the context that starts processes in which batkube is loaded already."""
-    return warm.loading()
-
-
 @pytest.fixture
-def batkube(tmp_path: Path, loaded: ForkServerContext) -> Batkube:
+def batkube(tmp_path: Path) -> Batkube:
     """Run ``batkube run ARGUMENTS`` to its end, results in a folder of the test's own."""
 
     def run(*arguments: object, timeout: float = 600) -> Outcome:
         out = tmp_path / "out"
-        words = ["run", "-o", str(out), *map(str, arguments)]
-        done = warm.run(loaded, words, tmp_path, environment(), timeout)
+        words = [sys.executable, "-m", "batkube", "run", "-o", out, *arguments]
+        done = warm.run(words, env=environment(), timeout=timeout)
         outcome = Outcome(done.returncode, done.stdout, done.stderr, out)
         if (out / "run.json").exists():
             outcome.run = json.loads((out / "run.json").read_text())

@@ -15,6 +15,7 @@ from kubernetes import client as official
 from kubernetes.client.exceptions import ApiException
 from kubernetes.config.incluster_config import InClusterConfigLoader
 
+from tests import warm
 from tests.run.conftest import FIFO_PROGRAM, Batkube, environment
 from tests.run.test_serve import Serve, serve, stranger
 from tests.waiting import wait_until
@@ -191,7 +192,7 @@ def test_a_scheduler_that_knows_pods_only(
 def refused(*arguments: Any) -> str:
     """Return what ``batkube serve`` says before it gives up."""
     words = [sys.executable, "-m", "batkube", "serve", "--api-only", "--port", "0", *arguments]
-    done = subprocess.run(words, capture_output=True, text=True, env=environment(), timeout=120)
+    done = warm.run(words, env=environment(), timeout=120)
     assert done.returncode == 2
     assert len(done.stderr.strip().splitlines()) == 1
     return done.stderr

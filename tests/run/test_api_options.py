@@ -1,7 +1,6 @@
 """Options of the API server for its start: admission plugins, custom resources."""
 
 import json
-import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -10,6 +9,7 @@ import pytest
 
 from batkube.kube.server import ApiServer
 from batkube.session.manifests import ManifestError, create_all, define_all
+from tests import warm
 from tests.run.conftest import Batkube, environment
 from tests.run.test_serve import PLATFORM, WORKLOAD, Serve
 
@@ -143,7 +143,7 @@ def test_a_bad_object_is_told_with_its_place(tmp_path: Path, text: str, complain
 )
 def test_bad_options_end_with_2(tmp_path: Path, arguments: list[str], complaint: str) -> None:
     words = [sys.executable, "-m", "batkube", *arguments, "-o", str(tmp_path / "out")]
-    done = subprocess.run(words, capture_output=True, text=True, timeout=120, env=environment())
+    done = warm.run(words, timeout=120, env=environment())
     assert done.returncode == 2
     assert complaint in " ".join(done.stderr.split())
     assert len(done.stderr.splitlines()) <= 2

@@ -5,13 +5,13 @@ The built-in simulator as a program of its own takes Batsim 5's place; beside a 
 
 import json
 import shutil
-import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from tests import warm
 from tests.run.conftest import Batkube, Outcome, environment
 from tests.run.test_ends import started
 from tests.run.test_serve import PLATFORM, ROOT, Serve, serve, stranger
@@ -36,7 +36,7 @@ def by_hand(
     """A Batsim 5 that somebody starts, from its beginning to its end."""
     out.mkdir(exist_ok=True)
     words = ["-p", str(platform), "-w", str(workload), "-s", endpoint, init, "-e", f"{out}/"]
-    done = subprocess.run([*program, *words], env=environment(), timeout=120, capture_output=True, text=True)
+    done = warm.run([*program, *words], env=environment(), timeout=120)
     assert done.returncode == 0, done.stderr[-2000:]
 
 

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from tests import warm
 from tests.run.conftest import FIFO_PROGRAM, Batkube, environment
 from tests.waiting import wait_until
 
@@ -30,7 +31,7 @@ def jobs(count: int, **more: Any) -> list[dict[str, Any]]:
 def started(out: Path, *arguments: object) -> Iterator[subprocess.Popen[str]]:
     """``batkube run`` going on; it is ended if the test has not."""
     words = [sys.executable, "-m", "batkube", "run", "-o", str(out), *map(str, arguments)]
-    process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment())
+    process = warm.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment())
     try:
         yield process
     finally:
@@ -208,14 +209,8 @@ def test_bad_input_is_named_in_a_line_or_two(tmp_path: Path, arguments: list[str
     )
     bad = {"nb_res": 1, "jobs": [{"id": 7, "subtime": 0, "res": 1, "profile": "p", "cpu": "lots"}]}
     (tmp_path / "bad.json").write_text(json.dumps({**bad, "profiles": {"p": {"type": "delay", "delay": 1}}}))
-    done = subprocess.run(
-        [sys.executable, "-m", "batkube", "run", *arguments],
-        capture_output=True,
-        text=True,
-        cwd=tmp_path,
-        env=environment(),
-        timeout=120,
-    )
+    words = [sys.executable, "-m", "batkube", "run", *arguments]
+    done = warm.run(words, cwd=tmp_path, env=environment(), timeout=120)
     assert done.returncode == 2
     assert complaint in done.stderr
     assert len(done.stderr.strip().splitlines()) <= 2

@@ -13,6 +13,7 @@ import httpx
 import pytest
 import yaml
 
+from tests import warm
 from tests.run.conftest import FIFO_PROGRAM, Batkube, environment
 from tests.run.test_ends import SOON, children_of, is_gone, started
 from tests.run.test_serve import Serve, serve, stranger
@@ -65,7 +66,7 @@ within 0.7 s, and none waits for one that has waited for one that has waited: wh
 def clock(*arguments: object, **env: str) -> subprocess.CompletedProcess[str]:
     """``batkube clock``, to its end."""
     words = [sys.executable, "-m", "batkube", "clock", *map(str, arguments)]
-    return subprocess.run(words, capture_output=True, text=True, timeout=120, env={**environment(), **env})
+    return warm.run(words, timeout=120, env={**environment(), **env})
 
 
 @pytest.fixture

@@ -2,7 +2,6 @@
 
 import json
 import signal
-import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -13,6 +12,7 @@ import httpx
 import pytest
 from contention import Contention
 
+from tests import warm
 from tests.run.conftest import FIFO_PROGRAM, Batkube, environment
 from tests.run.test_serve import Serve, serve, stranger  # noqa: F401
 from tests.waiting import wait_until
@@ -200,8 +200,6 @@ def test_settings_that_do_not_go_together(
     given = workload([], {"p": {"type": "delay", "delay": 1}})
     words = ["run", "-p", str(platform(1)), "-w", str(given), "-o", str(tmp_path / "out"), *arguments]
     words += ["--scheduler", "none"]
-    done = subprocess.run(
-        [sys.executable, "-m", "batkube", *words], capture_output=True, text=True, env=environment(), timeout=120
-    )
+    done = warm.run([sys.executable, "-m", "batkube", *words], env=environment(), timeout=120)
     assert done.returncode == 2
     assert complaint in " ".join(done.stderr.split())

@@ -13,6 +13,7 @@ import pytest
 
 from batkube.commands.repeat import settings_for
 from batkube.settings import RunSettings
+from tests import warm
 from tests.run.conftest import FIFO_PROGRAM, Batkube, environment
 from tests.run.test_ends import PATIENCE, SOON, children_of, is_gone, started
 from tests.waiting import wait_until
@@ -43,7 +44,7 @@ def sha256(path: Path) -> str:
 
 def compare(*folders: Path) -> subprocess.CompletedProcess[str]:
     words = [sys.executable, "-m", "batkube", "compare", *map(str, folders)]
-    return subprocess.run(words, capture_output=True, text=True, timeout=120, env=environment())
+    return warm.run(words, timeout=120, env=environment())
 
 
 @pytest.fixture
@@ -154,9 +155,7 @@ def test_a_run_that_loses_its_parent_ends(
 
 def test_bad_input_is_told_once(tmp_path: Path) -> None:
     words = ["run", "-p", "nowhere.xml", "-w", "nowhere.json", "--repeat", "5", "-o", str(tmp_path / "out")]
-    done = subprocess.run(
-        [sys.executable, "-m", "batkube", *words], capture_output=True, text=True, env=environment(), timeout=120
-    )
+    done = warm.run([sys.executable, "-m", "batkube", *words], env=environment(), timeout=120)
     assert done.returncode == 2
     assert len(done.stderr.strip().splitlines()) == 1
 

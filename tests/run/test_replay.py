@@ -1,12 +1,12 @@
 """``--record``, and ``batkube replay``: a recorded Batsim speaks to the bridge again."""
 
-import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from tests import warm
 from tests.batsim.real import REAL, needs_batsim
 from tests.run.conftest import Batkube, environment
 from tests.run.test_serve import Serve, serve, stranger
@@ -17,7 +17,7 @@ __all__ = ["serve"]
 
 def replay(*arguments: object) -> tuple[int, str, str]:
     words = [sys.executable, "-m", "batkube", "replay", *map(str, arguments)]
-    done = subprocess.run(words, capture_output=True, text=True, timeout=120, env=environment())
+    done = warm.run(words, timeout=120, env=environment())
     return done.returncode, done.stdout, done.stderr
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 import httpx
 import pytest
 
+from tests import warm
 from tests.run.conftest import environment
 from tests.run.test_simulators import by_itself
 from tests.waiting import wait_until
@@ -34,7 +35,7 @@ class Serve:
         self.port = free_port()
         beside = [] if "--api-only" in arguments else ["--batsim", self.endpoint]
         words = ["--port", str(self.port), *beside, "-o", str(out), *arguments]
-        self.process = subprocess.Popen(
+        self.process = warm.Popen(
             [sys.executable, "-m", "batkube", "serve", *words],
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -49,7 +50,7 @@ class Serve:
     def simulate(self, prefix: Path, platform: Path = PLATFORM, workload: Path = WORKLOAD) -> int:
         """A Batsim comes and goes."""
         words = ["-p", str(platform), "-w", str(workload), "-s", self.endpoint, "-e", str(prefix)]
-        done = subprocess.run([sys.executable, "-m", "batkube.simulator", *words], env=environment(), timeout=120)
+        done = warm.run([sys.executable, "-m", "batkube.simulator", *words], env=environment(), timeout=120)
         return done.returncode
 
     @contextmanager
@@ -263,13 +264,8 @@ def test_taken_ports_are_told_in_a_line(serve: Callable[..., Serve], tmp_path: P
         taken.listen()
         port = taken.getsockname()[1]
         for arguments in (["--port", str(port)], ["--port", "0", "--batsim", f"tcp://127.0.0.1:{port}"]):
-            done = subprocess.run(
-                [sys.executable, "-m", "batkube", "serve", "-o", str(tmp_path / "o"), *arguments],
-                capture_output=True,
-                text=True,
-                env=environment(),
-                timeout=120,
-            )
+            words = [sys.executable, "-m", "batkube", "serve", "-o", tmp_path / "o", *arguments]
+            done = warm.run(words, env=environment(), timeout=120)
             assert done.returncode == 2
             assert str(port) in done.stderr
             assert len(done.stderr.strip().splitlines()) == 1

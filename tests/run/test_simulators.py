@@ -17,6 +17,7 @@ from batkube.batsim.platform import read_platform
 from batkube.batsim.workload import read_workload
 from batkube.simulator.embedded import EmbeddedSimulator
 from batkube.simulator.standalone.batsim4 import talk
+from tests import warm
 from tests.batsim.real import REAL, needs_batsim
 from tests.run.conftest import Batkube, environment
 from tests.run.test_ends import children_of, started
@@ -47,11 +48,9 @@ def test_a_batsim_that_we_start(batkube: Batkube, batsim: Path, tmp_path: Path) 
 
 
 @contextmanager
-def by_itself(*words: object) -> Iterator[subprocess.Popen[bytes]]:
+def by_itself(*words: object) -> Iterator[subprocess.Popen[str]]:
     """A program that somebody else starts; it is ended if it has not."""
-    process = subprocess.Popen(
-        [*map(str, words)], env=environment(), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-    )
+    process = warm.Popen([*map(str, words)], env=environment(), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
         yield process
     finally:

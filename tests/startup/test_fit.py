@@ -15,6 +15,7 @@ from batkube.startup.errors import StartupError
 from batkube.startup.families import Family
 from batkube.startup.model import read_startup
 from batkube.startup.recorded import read_recorded
+from tests import warm
 
 ROOT = Path(__file__).parents[2]
 REAL = ROOT.parent / "shared" / "datasets" / "batkube-test" / "real"
@@ -22,7 +23,7 @@ REAL = ROOT.parent / "shared" / "datasets" / "batkube-test" / "real"
 
 def command(*words: object) -> subprocess.CompletedProcess[str]:
     line = [sys.executable, "-m", "batkube", "fit-startup", *map(str, words)]
-    return subprocess.run(line, capture_output=True, text=True, timeout=120)
+    return warm.run(line, timeout=120)
 
 
 def write(path: Path, header: str, rows: Iterable[Iterable[object]]) -> Path:
