@@ -6,16 +6,16 @@ import asyncio
 import os
 import re
 import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import httpx
+import yaml
 
 from batkube.schedulers.kube_scheduler import command, configuration, write_configuration
-from tests.conformance.servers import ROOT, Server
+from tests.conformance.servers import Server, batkube, kube_apiserver
 from tests.differential.asking import client
 
 from .scenarios import Scenario
@@ -42,14 +42,12 @@ def play(scenario: Scenario, server_name: str, scheduler: Path, folder: Path) ->
 
     TimeoutError where kube-scheduler does not decide, TieError where it decided by chance.
     """
-    sys.path.insert(0, str(ROOT / "benchmarks"))  # they are scripts, no package
-    from servers import started
-
-    with started(server_name, folder) as its:
-        server = Server(its.endpoint.url, its.endpoint.token)
+    with batkube(tls=True) if server_name == "batkube" else kube_apiserver() as server:
+        kubeconfig = folder / "kubeconfig"
+        kubeconfig.write_text(yaml.safe_dump(server.kubeconfig()))
         # All this is in kube-scheduler's first lists: of what comes later it may hear after a pod that is later still.
         asyncio.run(_prepare(scenario, server))
-        with _running(scheduler, its.kubeconfig, folder):
+        with _running(scheduler, kubeconfig, folder):
             decisions = asyncio.run(_play(scenario, server))
     refuse_ties((folder / LOG).read_text())
     return decisions
@@ -81,7 +79,10 @@ def _running(scheduler: Path, kubeconfig: Path, folder: Path) -> Iterator[None]:
     with (
         (folder / LOG).open("wb") as log,
         subprocess.Popen(
-            [*command(scheduler, settings), "-v=10"], env=os.environ | DETERMINISM, stdout=log, stderr=log
+            [*command(scheduler, settings), "--vmodule=schedule_one=10"],
+            env=os.environ | DETERMINISM,
+            stdout=log,
+            stderr=log,
         ) as process,
     ):
         try:
