@@ -19,6 +19,8 @@ from .oracle_stage import Server
 from .stage import Stage
 
 PROGRAMS = Path(__file__).parent / "programs"
+GO_ENVIRONMENT = {**os.environ, "CGO_ENABLED": "0"}
+"""As the Makefile builds schedulers: they are like these, and packages that it has compiled are not compiled again."""
 
 GoProgram = Callable[[str], Path]
 StartPython = Callable[..., "subprocess.Popen[bytes]"]
@@ -35,8 +37,8 @@ def go_program(tmp_path_factory: pytest.TempPathFactory) -> GoProgram:
             go = shutil.which("go")
             if go is None:
                 pytest.skip("Go is not installed")
-            command = [go, "build", "-o", str(program), f"{name}.go"]
-            done = subprocess.run(command, cwd=PROGRAMS, capture_output=True, text=True)
+            command = [go, "build", "-trimpath", "-o", str(program), f"{name}.go"]
+            done = subprocess.run(command, cwd=PROGRAMS, env=GO_ENVIRONMENT, capture_output=True, text=True)
             assert done.returncode == 0, done.stderr
         return program
 
