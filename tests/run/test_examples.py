@@ -4,11 +4,11 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from processes import hogs
 
 from batkube.bridge.clock_quiescence import LEAD
 from tests.run.conftest import JSON, Batkube, Outcome
@@ -69,20 +69,6 @@ def on_the_clock(done: Outcome) -> Outcome:
 
 def starts(done: Outcome) -> list[float]:
     return sorted(float(row["starting_time"]) for row in done.rows("jobs.csv"))
-
-
-@contextmanager
-def busy_machine() -> Iterator[None]:
-    """Programs beside it that take all the time of all processors."""
-    hogs = [
-        subprocess.Popen([sys.executable, "-S", "-c", "while True: pass"]) for _ in range(2 * (os.cpu_count() or 1))
-    ]
-    try:
-        yield
-    finally:
-        for hog in hogs:
-            hog.kill()
-            hog.wait()
 
 
 def test_a_shell_script_decides_after_its_sleeps(
@@ -156,7 +142,7 @@ def test_the_same_bytes_also_on_a_busy_machine(
     given = ("-p", platform(2), "-w", jobs(5), "--scheduler-cmd", command)
     first = on_the_clock(batkube(*given))
     print_of_first, files = first.run["events_sha256"], (first.out / "jobs.csv").read_bytes()
-    with busy_machine():
+    with hogs(os.cpu_count() or 1):
         second = on_the_clock(batkube(*given, timeout=400))
     assert second.run["events_sha256"] == print_of_first
     assert (second.out / "jobs.csv").read_bytes() == files
