@@ -8,6 +8,8 @@ WORKLOAD ?= workloads/burst-then-trickle.json
 OUT ?= out
 CASE ?= poisson-512
 TESTS ?=
+# More than there are cores: a test that starts programs waits for them half of its time.
+WORKERS ?= $(shell echo $$(( ($$(nproc 2>/dev/null || echo 2) * 3 + 1) / 2 )))
 CONFORMANCE ?=
 DIFFERENTIAL ?=
 FUZZ ?=
@@ -27,14 +29,14 @@ unexport PYTHONDONTWRITEBYTECODE
 help:  ## Show this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1|\2/p' $(MAKEFILE_LIST) | while IFS='|' read -r name text; do \
 		printf '  make %-20s %s\n' "$$name" "$$text"; done
-	@echo "Variables: PYTHON=$(PYTHON)  GO=$(GO)  PLATFORM=$(PLATFORM)  WORKLOAD=$(WORKLOAD)  OUT=$(OUT)  TESTS=$(TESTS)  CONFORMANCE=$(CONFORMANCE)  SUITE=$(SUITE)"
+	@echo "Variables: PYTHON=$(PYTHON)  GO=$(GO)  PLATFORM=$(PLATFORM)  WORKLOAD=$(WORKLOAD)  OUT=$(OUT)  TESTS=$(TESTS)  WORKERS=$(WORKERS)  CONFORMANCE=$(CONFORMANCE)  SUITE=$(SUITE)"
 
 run: .venv/runtime  ## Simulate a sample (PLATFORM, WORKLOAD) with the built-in scheduler, results in OUT
 	.venv/bin/batkube run --platform $(PLATFORM) --workload $(WORKLOAD) --out $(OUT)
 
 # `quick` needs none of the programs that Go builds.
 test: .venv/dev $(if $(filter quick,$(TESTS)),,try-tools)  ## Run all tests, those named in TESTS, or those that are quick (TESTS=quick)
-	.venv/bin/pytest -n 2 $(if $(filter quick,$(TESTS)),-m quick,$(TESTS))
+	.venv/bin/pytest -n $(WORKERS) --maxschedchunk 4 $(if $(filter quick,$(TESTS)),-m quick,$(TESTS))
 
 lint: .venv/dev  ## Check style and types
 	.venv/bin/ruff check

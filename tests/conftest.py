@@ -2,7 +2,7 @@
 
 import os
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from pathlib import Path
 
 import ports
@@ -17,13 +17,31 @@ QUICK = (
 """The folders of tests that start no program, as a rule."""
 
 
-def pytest_collection_modifyitems(items: Iterable[pytest.Item]) -> None:
-    """Mark what is quick: `make test TESTS=quick` is for the daily loop."""
-    folder = Path(__file__).parent
+FOLDER = Path(__file__).parent
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Load no modules in vain where quick tests alone are asked for."""
+    if config.getoption("markexpr") != "quick" or collection_path == FOLDER:
+        return None
+    return collection_path.relative_to(FOLDER).parts[0] not in QUICK or None
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark what is quick: `make test TESTS=quick` is for the daily loop. Order all, the longest first.
+
+    Workers that are given few tests at a time then end together: what is left at the end takes milliseconds.
+    """
     for item in items:
         slow = item.get_closest_marker("slow") or "built_tool" in getattr(item, "fixturenames", ())
-        if item.path.relative_to(folder).parts[0] in QUICK and not slow:
+        if item.path.relative_to(FOLDER).parts[0] in QUICK and not slow:
             item.add_marker(pytest.mark.quick)
+    items.sort(key=_turn)
+
+
+def _turn(item: pytest.Item) -> int:
+    marks = ("slow", "", "real_time", "quick")
+    return next((turn for turn, mark in enumerate(marks) if mark and item.get_closest_marker(mark)), marks.index(""))
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

@@ -274,7 +274,7 @@ def test_what_does_not_go_together_is_refused(
     assert complaint in " ".join(done.stderr.replace("│", " ").split())
 
 
-@pytest.mark.slow
+@pytest.mark.real_time
 def test_the_simulated_clock_gives_the_schedule_of_the_real_one(
     batkube: Batkube, platform: Callable[..., Path], workload: Callable[..., Path], built_tool: Callable[[str], Path]
 ) -> None:
