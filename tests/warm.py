@@ -21,9 +21,13 @@ from typing import Any
 from tests.warm_start import Start
 
 ROOT = Path(__file__).parent.parent
-STARTERS = 2
-"""Processes that fork, by turns. Each has hashes of its own: what is run twice is run with two orders of all sets."""
+RANDOM = "random"
+SEEDS = ("0", RANDOM)
+"""Of the hashes (PYTHONHASHSEED) of the processes that fork. Where a test names none they take turns, so that what is
+run twice is run with two orders of all sets.
+"""
 
+_SEED = "PYTHONHASHSEED"
 _SET_CHILD_SUBREAPER = 36  # of prctl(2)
 
 
@@ -37,13 +41,15 @@ class Popen(subprocess.Popen[str]):
     def _execute_child(self, args: Any, *more: Any) -> None:
         words = [] if isinstance(args, str | bytes) else [os.fspath(word) for word in args]
         executable, preexec_fn, _, pass_fds, cwd, env, _, _, shell, stdin, _, _, stdout, _, stderr = more[:15]
+        environment = dict(os.environ if env is None else env)
+        seed = environment.get(_SEED, RANDOM)
         usual = sys.platform != "linux" or words[:2] != [sys.executable, "-m"] or not words[2].startswith("batkube")
-        if usual or executable or preexec_fn or pass_fds or shell:
+        if usual or executable or preexec_fn or pass_fds or shell or seed not in SEEDS:
             super()._execute_child(args, *more)  # type: ignore[misc]
             return
         files = [own if fd == -1 else fd for own, fd in enumerate((stdin, stdout, stderr))]
-        environment = dict(os.environ if env is None else env)
-        self.pid = next(_starters()).start(Start(words[2], words[3:], str(cwd or Path.cwd()), environment), files)
+        starter = _starter(next(_turns) if seed == RANDOM else seed)
+        self.pid = starter.start(Start(words[2], words[3:], str(cwd or Path.cwd()), environment), files)
         self._child_created = True
         self._close_pipe_fds(*more[9:15])  # type: ignore[attr-defined]
 
@@ -71,13 +77,14 @@ def run(
 class _Starter:
     """A process that has loaded all modules, and forks when it is told to."""
 
-    def __init__(self) -> None:
+    def __init__(self, seed: str) -> None:
         self._socket, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         with theirs:
             self._process = subprocess.Popen(
                 [sys.executable, "-m", "tests.warm_start", str(theirs.fileno())],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
+                env={**os.environ, _SEED: seed},
                 cwd=ROOT,  # where it finds these tests, and no other package of the name
                 pass_fds=[theirs.fileno()],
             )
@@ -98,9 +105,8 @@ class _Starter:
         self._socket.close()
 
 
-@cache
-def _starters() -> Iterator[_Starter]:
-    return itertools.cycle([_Starter() for _ in range(STARTERS)])
+_starter = cache(_Starter)
+_turns = itertools.cycle(SEEDS)
 
 
 @contextmanager

@@ -98,6 +98,7 @@ def policy(folder: Path, name: str, text: str, monkeypatch: pytest.MonkeyPatch) 
     """Return the options for a policy of this text."""
     (folder / f"{name.lower()}.py").write_text(text)
     monkeypatch.setenv("PYTHONPATH", str(folder), prepend=":")
+    monkeypatch.setenv("PYTHONHASHSEED", "0")  # a run without it starts itself again
     return ["--scheduler", f"{name.lower()}:{name}"]
 
 
