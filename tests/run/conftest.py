@@ -5,8 +5,10 @@ import json
 import os
 import sys
 from collections.abc import Callable, Iterable
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
+from subprocess import PIPE
 from typing import Any
 
 import pytest
@@ -48,15 +50,38 @@ def batkube(tmp_path: Path) -> Batkube:
     """Run ``batkube run ARGUMENTS`` to its end, results in a folder of the test's own."""
 
     def run(*arguments: object, timeout: float = 600) -> Outcome:
-        out = tmp_path / "out"
-        words = [sys.executable, "-m", "batkube", "run", "-o", out, *arguments]
-        done = warm.run(words, env=environment(), timeout=timeout)
-        outcome = Outcome(done.returncode, done.stdout, done.stderr, out)
-        if (out / "run.json").exists():
-            outcome.run = json.loads((out / "run.json").read_text())
-        return outcome
+        (done,) = _run_at_once([tmp_path / "out"], arguments, timeout)
+        return done
 
     return run
+
+
+@pytest.fixture
+def two_at_once(tmp_path: Path) -> Callable[..., list[Outcome]]:
+    """Run ``batkube run ARGUMENTS`` twice at the same time: each keeps the machine busy for the other."""
+
+    def run(*arguments: object, timeout: float = 900) -> list[Outcome]:
+        return _run_at_once([tmp_path / "one", tmp_path / "other"], arguments, timeout)
+
+    return run
+
+
+def _run_at_once(folders: list[Path], arguments: Iterable[object], timeout: float) -> list[Outcome]:
+    words = [sys.executable, "-m", "batkube", "run", *map(str, arguments)]
+    with ExitStack() as stack:
+        started = []
+        for out in folders:
+            process = warm.Popen([*words, "-o", str(out)], stdout=PIPE, stderr=PIPE, text=True, env=environment())
+            stack.enter_context(process)
+            stack.callback(process.kill)  # does nothing to one that has ended
+            started.append(process)
+        outcomes = []
+        for out, process in zip(folders, started, strict=True):
+            stdout, stderr = process.communicate(timeout=timeout)
+            outcomes.append(Outcome(process.returncode, stdout, stderr, out))
+            if (out / "run.json").exists():
+                outcomes[-1].run = json.loads((out / "run.json").read_text())
+    return outcomes
 
 
 def environment() -> dict[str, str]:

@@ -1,15 +1,14 @@
 """Schedulers on the simulated clock: the same bytes each time, and their own timers count."""
 
-import os
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from contention import Contention
-from processes import hogs
 
-from tests.run.conftest import FIFO_PROGRAM, Batkube
+from tests.run.conftest import FIFO_PROGRAM, Batkube, Outcome
 
 POLLING = """
 import json, sys, time
@@ -43,24 +42,38 @@ FIFO_OVER_HTTP = "fifo over HTTP"
 
 
 @pytest.fixture
-def fingerprints(batkube: Batkube, built_tool: Callable[[str], Path], tmp_path: Path) -> Callable[..., Iterator[str]]:
-    """Run the same again and again: the hash of ``events.jsonl`` and of ``jobs.csv``, each time."""
+def words(built_tool: Callable[[str], Path], tmp_path: Path) -> Callable[[Contention, str], list[Any]]:
+    """Write a workload under contention; the options for it and a scheduler."""
 
-    def runs(given: Contention, scheduler: str, count: int, *more: str) -> Iterator[str]:
+    def choose(given: Contention, scheduler: str) -> list[Any]:
         platform, workload = given.write(tmp_path)
-        words = ["-p", platform, "-w", workload, "--enable-compute-sharing", *more]
+        words = ["-p", platform, "-w", workload, "--enable-compute-sharing"]
         words += FIFO_PROGRAM if scheduler == FIFO_OVER_HTTP else ["--scheduler", scheduler]
         if scheduler == "kube-scheduler":
             words += ["--scheduler-binary", built_tool(KUBE_SCHEDULER)]
+        return words
+
+    return choose
+
+
+def fingerprint(done: Outcome, given: Contention) -> str:
+    """Return the hash of ``events.jsonl`` and of ``jobs.csv``."""
+    assert done.exit_code == 0, done.stderr
+    if done.run["scheduler"]["clock"] == "real":
+        pytest.skip("this machine cannot give programs the simulated clock")
+    assert done.run["repeatable"] is True
+    if given.urgent:
+        assert done.run["jobs"]["killed"] > 0
+    return f"{done.run['events_sha256']} {done.run['jobs_sha256']}"
+
+
+@pytest.fixture
+def fingerprints(batkube: Batkube, words: Callable[[Contention, str], list[Any]]) -> Callable[..., Iterator[str]]:
+    """Run the same again and again: its fingerprint each time."""
+
+    def runs(given: Contention, scheduler: str, count: int) -> Iterator[str]:
         for _ in range(count):
-            done = batkube(*words, timeout=900)
-            assert done.exit_code == 0, done.stderr
-            if done.run["scheduler"]["clock"] == "real":
-                pytest.skip("this machine cannot give programs the simulated clock")
-            assert done.run["repeatable"] is True
-            if given.urgent:
-                assert done.run["jobs"]["killed"] > 0
-            yield f"{done.run['events_sha256']} {done.run['jobs_sha256']}"
+            yield fingerprint(batkube(*words(given, scheduler)), given)
 
     return runs
 
@@ -106,15 +119,17 @@ def test_first_in_first_out_is_the_same_each_time(fingerprints: Callable[..., It
 @pytest.mark.parametrize("scheduler", ["kube-scheduler", FIFO_OVER_HTTP])
 @pytest.mark.parametrize("urgent", [0.0, 0.2])
 def test_forty_hours_of_300_pods_are_the_same_each_time_whatever_the_machine_does(
-    fingerprints: Callable[..., Iterator[str]], scheduler: str, urgent: float
+    two_at_once: Callable[..., list[Outcome]],
+    words: Callable[[Contention, str], list[Any]],
+    scheduler: str,
+    urgent: float,
 ) -> None:
+    """Two at the same time, and beside other tests, all of which take the processors from one another."""
     given = Contention(urgent=urgent)
     if scheduler == FIFO_OVER_HTTP and urgent:
         pytest.skip("fifo does not preempt")
-    alone = set(fingerprints(given, scheduler, 1))
-    with hogs(os.cpu_count() or 1):
-        beside = set(fingerprints(given, scheduler, 1))
-    assert len(alone | beside) == 1
+    one, other = two_at_once(*words(given, scheduler))
+    assert fingerprint(one, given) == fingerprint(other, given)
 
 
 @pytest.mark.parametrize("wait", list(WAITS))

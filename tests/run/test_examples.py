@@ -8,7 +8,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from processes import hogs
 
 from batkube.bridge.clock_quiescence import LEAD
 from tests.run.conftest import JSON, Batkube, Outcome
@@ -137,12 +136,12 @@ def test_one_that_looks_every_ten_minutes_is_waited_for(
 
 @pytest.mark.parametrize("command", [BASH, PYTHON, ONE_SECOND], ids=["bash", "python", "one-second"])
 def test_the_same_bytes_also_on_a_busy_machine(
-    batkube: Batkube, platform: Callable[..., Path], jobs: Callable[[int], Path], with_kubectl: None, command: str
+    two_at_once: Callable[..., list[Outcome]],
+    platform: Callable[..., Path],
+    jobs: Callable[[int], Path],
+    with_kubectl: None,
+    command: str,
 ) -> None:
-    given = ("-p", platform(2), "-w", jobs(5), "--scheduler-cmd", command)
-    first = on_the_clock(batkube(*given))
-    print_of_first, files = first.run["events_sha256"], (first.out / "jobs.csv").read_bytes()
-    with hogs(os.cpu_count() or 1):
-        second = on_the_clock(batkube(*given, timeout=400))
-    assert second.run["events_sha256"] == print_of_first
-    assert (second.out / "jobs.csv").read_bytes() == files
+    one, other = map(on_the_clock, two_at_once("-p", platform(2), "-w", jobs(5), "--scheduler-cmd", command))
+    assert one.run["events_sha256"] == other.run["events_sha256"]
+    assert (one.out / "jobs.csv").read_bytes() == (other.out / "jobs.csv").read_bytes()
