@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -92,19 +93,26 @@ def write(entries: list[Entry]) -> list[JSON]:
     return [entry.json() for entry in ordered if entry.fields]
 
 
-def after_update(entries: list[Entry], writer: Entry, changes: Changes) -> list[Entry]:
-    """Return the entries after a write that was not an apply: the writer is the only owner of the fields it wrote."""
-    written = paths.owned(changes.added | changes.modified)
-    gone = frozenset(changes.removed)
+def after_update(entries: list[Entry], writer: Entry, changes: Callable[[str], Changes | None]) -> list[Entry]:
+    """Return the entries after a write that was not an apply: the writer is the only owner of the fields it wrote.
+
+    `changes` gives what it changed as an API version has it. An entry of a version without any is lost.
+    """
     result = []
+    mine = changes(writer.api_version) or Changes()
     found = False
     for entry in entries:
+        those = mine if entry.same_writer(writer) else changes(entry.api_version)
+        if those is None:
+            continue
+        written, gone = paths.owned(those.added | those.modified), frozenset(those.removed)
         if entry.same_writer(writer):
             found = True
             now = (entry.fields | written) - gone
             result.append(replace(entry, fields=now, time=writer.time if now != entry.fields else entry.time))
         else:
             result.append(replace(entry, fields=entry.fields - written - gone))
+    written = paths.owned(mine.added | mine.modified)
     if not found and written:
         result.append(replace(writer, fields=written))
     return [entry for entry in result if entry.fields]

@@ -42,6 +42,7 @@ class CertificateSigningRequests(Strategy):
     """
 
     counts_generation = False
+    fixed_spec = True
     selectable_fields = frozenset(("spec.signerName",))
     selectable_metadata = ("metadata.name",)
     name_rule = staticmethod(path_segment)

@@ -101,6 +101,8 @@ class Strategy:
     answers_deleted_object: bool = False
     # The kind has a spec whose changes raise metadata.generation; it begins at 1.
     counts_generation: bool = True
+    # The spec never changes once it is there: nobody owns a field of it (`GetResetFields`).
+    fixed_spec: bool = False
     # Metadata that a write to `/status` leaves as it was: most kinds name none.
     kept_by_status: tuple[str, ...] = ()
     # Paths (`spec.priority`) of what admission or the kind's rules fill in: nobody owns it who did not send it.

@@ -160,6 +160,8 @@ def _names(resource: ResourceType, config: JSON) -> str:
 def _is_taken(path: Path, api: Api, resource: ResourceType, subresource: str | None) -> bool:
     """Return True if the resource, or its status, accepts a value applied at that path (`GetResetFields`)."""
     names = [element.removeprefix("f:") for element in path[:2]]
+    if names[0] == "spec" and api.strategy(resource).fixed_spec:
+        return False
     if subresource is None:
         return names[0] != "status" or "status" not in resource.subresources
     if subresource not in _OF_STATUS:

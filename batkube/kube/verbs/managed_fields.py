@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cache
 from typing import Any
 
 from ..apimachinery.metadata import SYSTEM_FIELDS
@@ -33,11 +34,10 @@ def entries_of(api: Api, resource: ResourceType, version: Version) -> list[Entry
     """Return the owners of an object's fields. Before its first apply its only writer owns all, if there
     was only one.
     """
-    served = to_served(resource, version.obj)
-    managed = served["metadata"].get("managedFields")
+    managed = version.obj["metadata"].get("managedFields")
     if managed:
         return managers.read(managed)
-    return [_entry_of_all(api, resource, served, version.writer)]
+    return [_entry_of_all(api, resource, version.obj, version.writer)]
 
 
 def is_followed(resource: ResourceType, options: WriteOptions) -> bool:
@@ -53,9 +53,8 @@ def of_only_writer(api: Api, resource: ResourceType, version: Version) -> list[J
     """
     if version.writer in (None, NOBODY) or "managedFields" in version.obj["metadata"]:
         return []
-    served = to_served(resource, version.obj)
     try:
-        return managers.write([_entry_of_all(api, resource, served, version.writer)])
+        return managers.write([_entry_of_all(api, resource, version.obj, version.writer)])
     except DuplicateKey:
         return []
 
@@ -102,13 +101,23 @@ def after_create(write: Write, obj: JSON, writer: Writer, sent: JSON) -> list[JS
     if unlike_schema(write, sent):
         return []
     try:
-        return managers.write([_entry_of_all(write.api, write.stored_as, obj, writer, sent)])
+        return managers.write([_entry_of_all(write.api, _written_as(write), obj, writer, sent)])
     except DuplicateKey:
         return []
 
 
+def _written_as(write: Write) -> ResourceType:
+    """Return the version in which the fields that a write sets have their owners."""
+    return write.stored_as if write.resource.custom else write.resource
+
+
+def _in_version(api: Api, resource: ResourceType, api_version: str) -> ResourceType:
+    """Return another version of a built-in kind; the same one if there is none."""
+    return (not resource.custom and api.registry.by_kind(api_version, resource.kind)) or resource
+
+
 def _entry_of_all(
-    api: Api, resource: ResourceType, served: JSON, writer: Writer | None, sent: JSON | None = None
+    api: Api, resource: ResourceType, obj: JSON, writer: Writer | None, sent: JSON | None = None
 ) -> Entry:
     manager, api_version, time = (
         writer
@@ -116,13 +125,15 @@ def _entry_of_all(
         else (
             BEFORE_FIRST_APPLY,
             resource.api_version,
-            served["metadata"]["creationTimestamp"],
+            obj["metadata"]["creationTimestamp"],
         )
     )
-    content = _content(served, resource, None)
+    resource = _in_version(api, resource, api_version)
+    served = to_served(resource, obj)
+    content = _content(api, served, resource, None)
     name = api_types.type_of(resource.api_version, resource.kind)
     nothing = typed.empty(name) if name is not None and not resource.custom else {}
-    changes = compare(type_of(api, resource), _content(nothing, resource, None), content)
+    changes = compare(type_of(api, resource), _content(api, nothing, resource, None), content)
     written = paths.owned(changes.added | changes.modified)
     strategy = api.strategy(resource)
     foreign = {tuple(map(paths.field, name.split("."))) for name in strategy.set_by_admission}
@@ -145,7 +156,7 @@ def after_update(write: Write, current: Version, new: JSON, sent: list[JSON] | N
     `sent` are the managedFields that the client sent. An empty list, or one empty entry, removes all ownership.
     Readable entries are taken over.
     """
-    api, resource, subresource = write.api, write.stored_as, write.subresource
+    api, resource, subresource = write.api, _written_as(write), write.subresource
     if subresource is not None and sent != []:
         sent = None
     if sent == [] or sent == [{}]:
@@ -153,18 +164,23 @@ def after_update(write: Write, current: Version, new: JSON, sent: list[JSON] | N
     before = managers.read(sent) if sent and managers.readable(sent) else None
     if before is None and current.writer == NOBODY and "managedFields" not in current.obj["metadata"]:
         return None  # all was let go of: until the next apply nobody owns anything
-    old = to_served(resource, current.obj)
     time = api.clock.seconds() if subresource != "scale" else ""  # what is scaled is not dated
     manager = write.options.field_manager or "unknown"
     writer = Entry(manager, UPDATE, resource.api_version, time, frozenset(), subresource or "")
-    changes = compare(
-        type_of(api, resource), _content(old, resource, subresource), _content(new, resource, subresource)
-    )
     if before is None:
         before = entries_of(api, resource, current)
     if misfit_elsewhere(api, resource, new, before):
         return None
-    return managers.write(managers.after_update(before, writer, changes)) or None
+
+    def changes(api_version: str) -> Changes | None:
+        """Return what has changed in a version; None if the version is of another group: its fields are not known."""
+        if api_version.rpartition("/")[0] != resource.group:
+            return None
+        its = _in_version(api, resource, api_version)
+        contents = (_content(api, to_served(its, obj), its, subresource) for obj in (current.obj, new))
+        return compare(type_of(api, its), *contents)
+
+    return managers.write(managers.after_update(before, writer, cache(changes))) or None
 
 
 def after_scaling(write: Write, current: Version, replicas: int | None) -> list[JSON]:
@@ -204,11 +220,13 @@ _REPLICAS = ("f:spec", "f:replicas")
 _SCALES = "autoscaling/v1"
 
 
-def _content(obj: JSON, resource: ResourceType, subresource: str | None) -> JSON:
+def _content(api: Api, obj: JSON, resource: ResourceType, subresource: str | None) -> JSON:
     """Return the part of an object that a write can be about."""
     content = {key: value for key, value in obj.items() if key not in ("kind", "apiVersion")}
     if subresource is None and "status" in resource.subresources:
         content.pop("status", None)
+    if api.strategy(resource).fixed_spec:
+        content.pop("spec", None)
     metadata = dict(content.get("metadata") or {})
     metadata.pop("managedFields", None)
     content["metadata"] = metadata

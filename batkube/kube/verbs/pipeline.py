@@ -266,7 +266,7 @@ def _store_new(write: Write, draft: Draft) -> Version:
     if write.by_rules and not dry_run and (warning := unheeded(resource.storage, obj)):
         write.warnings.append(warning)
     writer = (write.options.field_manager, resource.api_version, write.context.now)
-    if managed_fields.owns_nothing(resource, obj):
+    if write.managed == [] or managed_fields.owns_nothing(resource, obj):
         writer = NOBODY
     managed = write.managed
     if draft.sent is not None and writer != NOBODY:

@@ -59,9 +59,15 @@ def to_new(obj: JSON) -> JSON:
     target = spec.pop("targetCPUUtilizationPercentage", None)
     if target is not None:
         spec["metrics"] = [_cpu_metric(target)]
-    status = {
-        key: value for key, value in (obj.get("status") or {}).items() if key != "currentCPUUtilizationPercentage"
-    }
+    status = dict(obj.get("status") or {})
+    current = status.pop("currentCPUUtilizationPercentage", None)
+    if current is not None:
+        cpu = {"name": "cpu", "current": {"averageUtilization": current}}
+        status["currentMetrics"] = [{"type": "Resource", "resource": cpu}]
+    if not status.get("currentReplicas"):
+        status.pop("currentReplicas", None)  # left out here if there are none
+    if status:
+        status.setdefault("currentMetrics", None)
     return {**obj, "spec": spec, "status": status}
 
 
