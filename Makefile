@@ -13,6 +13,7 @@ WORKERS ?= $(shell echo $$(( ($$(nproc 2>/dev/null || echo 2) * 3 + 1) / 2 )))
 CONFORMANCE ?=
 DIFFERENTIAL ?=
 FUZZ ?=
+ODD ?=
 SUITE ?=
 
 # Programs that take minutes to build are shared by all clones.
@@ -23,7 +24,7 @@ BIN := $(abspath $(or $(BATKUBE_TOOLS),$(CACHE)/batkube)/bin)
 PIP_INSTALL := .venv/bin/python -m pip install --quiet --no-compile --disable-pip-version-check
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help run test lint costs conformance conformance-record differential fuzz scheduler-suite bench profile fidelity wheels tools control-plane clean
+.PHONY: help run test lint costs conformance conformance-record differential fuzz odd-values scheduler-suite bench profile fidelity wheels tools control-plane clean
 .DEFAULT_GOAL := help
 
 help:  ## Show this list
@@ -51,6 +52,9 @@ differential: .venv/dev control-plane  ## Ask batkube and kube-apiserver the sam
 
 fuzz: .venv/dev  ## Ask batkube at random, and look whether all is in order (FUZZ: '--requests 100000 --seed 7')
 	.venv/bin/python -m tests.fuzz $(FUZZ)
+
+odd-values: .venv/dev  ## Give every option odd values at random, and look at what is said (ODD: '--count 5000 --seed 7 --only serve')
+	.venv/bin/python -m tests.commands.odd_values $(ODD)
 
 conformance-record: .venv/dev control-plane  ## Record those answers anew, from kube-apiserver and etcd
 	.venv/bin/python -m tests.conformance record $(CONFORMANCE)

@@ -29,7 +29,6 @@ class Option:
     """It is given without a name."""
     required: bool = False
     """It must be given, though the setting itself has a default."""
-    minimum: float | None = None
     envvar: str | None = None
     shows_default: bool = True
     """False: the help has another text for it, and who does not give it leaves it to the settings."""

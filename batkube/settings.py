@@ -333,7 +333,8 @@ class ReplaySettings(SchedulerSettings):
     force: Annotated[bool, Option("Write into --out though it holds other files.", RESULTS)] = False
     tolerance: Annotated[
         float,
-        Option("Simulated seconds by which dates may differ from the recorded ones.", TIME, "SECONDS", minimum=0),
+        Field(ge=0),
+        Option("Simulated seconds by which dates may differ from the recorded ones.", TIME, "SECONDS"),
     ] = 1e-6
     """Dates that Batsim prints alike."""
     step: Annotated[StepSettings, Only(("on_deadlock", "timers", "timer_window", "decision_time"))] = StepSettings()
@@ -374,7 +375,7 @@ class FitSettings(BaseModel):
         Family.QUANTILES
     )
     process_time: Annotated[
-        Annotated[float, Field(ge=0)] | None,
+        Annotated[float, Field(ge=0, allow_inf_nan=False)] | None,
         Option("Seconds each process ran, where no column exit_time says when it ended.", metavar="SECONDS"),
     ] = None
     seed: Annotated[int, Option("Chooses the rows that are kept aside.", metavar="NUMBER")] = 0

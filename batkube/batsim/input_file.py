@@ -6,8 +6,8 @@ from typing import Any, NoReturn
 
 from pydantic import BaseModel, ConfigDict, PrivateAttr, ValidationError
 
-MAX_BYTES = 1 << 30
-"""The largest file in bytes. Larger ones are refused unread."""
+from batkube.named_file import read_named_text
+
 _QUOTED = 60
 
 
@@ -34,16 +34,9 @@ class FileObject(BaseModel):
 def read_text(path: Path) -> str:
     """Return the text of a file. Raises ValueError: not there, not readable, too large, not UTF-8."""
     try:
-        with path.open("rb") as file:
-            content = file.read(MAX_BYTES + 1)
+        return read_named_text(path)
     except OSError as error:
         raise ValueError(error.strerror or str(error)) from None
-    if len(content) > MAX_BYTES:
-        raise ValueError(f"is larger than {MAX_BYTES} bytes")
-    try:
-        return content.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise ValueError(f"is not UTF-8: byte {error.start} is {content[error.start]:#04x}") from None
 
 
 def parse_json(text: str) -> Any:

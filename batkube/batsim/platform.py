@@ -110,7 +110,7 @@ class Platform:
         by_option = {master: "master"}
         for name, roles in further.items():
             if name not in self.hosts_by_name:
-                raise PlatformError(f"{self._source}: there is no host {name!r} to have a role")
+                raise PlatformError(f"{self._source}: there is no host {name!r} to have a role (option -r)")
             by_option.update((name, role) for role in roles)
         given: dict[str, str] = {}
         for host in self.hosts:

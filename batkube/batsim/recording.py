@@ -21,6 +21,7 @@ from batkube.batsim.endpoint import Direction
 from batkube.batsim.errors import ProtocolError
 from batkube.batsim.messages import Message
 from batkube.batsim.simulator import Simulator
+from batkube.named_file import create_named, open_named
 
 FROM_BATSIM: Direction = "batsim->edc"
 TO_BATSIM: Direction = "edc->batsim"
@@ -44,7 +45,8 @@ class Recorder:
         """Write into ``path`` from now on. Raises OSError."""
         path.parent.mkdir(parents=True, exist_ok=True)
         # No date and no name are in the file: the same exchange gives the same bytes.
-        opened = gzip.GzipFile("", "wb", fileobj=path.open("wb"), mtime=0) if path.suffix == ".gz" else path.open("wb")
+        file = create_named(path)
+        opened = gzip.GzipFile("", "wb", fileobj=file, mtime=0) if path.suffix == ".gz" else file
         self._file = cast(IO[bytes], opened)
         for line in self._early:
             self._file.write(line)
@@ -124,7 +126,7 @@ def read_recording(path: Path) -> list[Exchange]:
 
 
 def _lines(path: Path) -> Iterator[tuple[int, bytes]]:
-    with path.open("rb") as raw:
+    with open_named(path) as raw:
         packed = raw.read(2) == b"\x1f\x8b"
         raw.seek(0)
         with gzip.GzipFile(fileobj=raw) if packed else raw as file:

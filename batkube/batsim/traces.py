@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from batkube.batsim.profiles import TraceProfile
+from batkube.named_file import read_named_text
 
 Action = Sequence[str]
 """The name of an action of a rank, and its arguments."""
@@ -52,7 +53,7 @@ def _actions(path: Path, rank: int) -> list[Action]:
 
 def _text(path: Path, what: str) -> str:
     try:
-        return path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "is not UTF-8"
+        return read_named_text(path)
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else str(error)
         raise ValueError(f"{what}: cannot read {path}: {reason}") from None

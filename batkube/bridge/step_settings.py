@@ -143,7 +143,6 @@ class StepSettings(BaseModel):
             " else all.",
             CLUSTER,
             "PODS",
-            minimum=0,
         ),
     ] = None
     decision_time: Annotated[

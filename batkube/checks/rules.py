@@ -17,6 +17,7 @@ from batkube.checks.invariants import INVARIANTS
 from batkube.comparison.expressions import Condition, ExpressionError, read_condition
 from batkube.kube.codec.go_yaml import decoded, nodes
 from batkube.kube.codec.yaml_scalars import YamlError
+from batkube.named_file import read_named_text
 
 SWITCHES = ("finished", "same_inputs", "same_schedule")
 """The thing that a rule says yes or no to."""
@@ -66,14 +67,14 @@ def default_rules(*, baseline: bool) -> Rules:
 def read_rules(path: Path) -> Rules:
     """Read a file. Raises RulesError."""
     try:
-        trees = list(nodes(path.read_text(encoding="utf-8")))
+        trees = list(nodes(read_named_text(path)))
         content = decoded(trees[0]) if trees else None
     except OSError as error:
         raise RulesError(f"{path}: {error.strerror}") from None
-    except UnicodeDecodeError:
-        raise RulesError(f"{path}: is not UTF-8") from None
     except YamlError as error:
         raise RulesError(f"{path}: line {error.line}: no YAML: {error.why}") from None
+    except ValueError as error:
+        raise RulesError(f"{path}: {error}") from None
     if len(trees) > 1:
         raise RulesError(f"{path}: line {trees[1].line}: expected one document, found another")
     if not isinstance(content, dict) or not isinstance(content.get("rules"), list):

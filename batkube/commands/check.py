@@ -8,8 +8,10 @@ from rich.console import Console
 from batkube.checks.reports import annotations, check_markdown, junit, worse_for
 from batkube.checks.rules import RulesError, default_rules, read_rules
 from batkube.checks.verdicts import Verdicts, check_side
+from batkube.commands.errors import tell
 from batkube.comparison.settings import CheckSettings
 from batkube.comparison.sides import Side
+from batkube.named_file import write_named
 from batkube.results.csv_rows import ResultsError
 from batkube.settings import BAD_INPUT, BROKEN, FINISHED
 
@@ -18,17 +20,13 @@ WORDS = {"holds": "holds", "broken": "BROKEN", "untold": "cannot be told", "skip
 
 def main(settings: CheckSettings) -> int:
     """Check; the exit code: 0 where all rules hold, 3 where not, 2 for bad input."""
-    errors = Console(stderr=True, highlight=False, soft_wrap=True)
     try:
         found = checked(settings)
         _write(settings, found)
-    except (RulesError, ResultsError) as error:
-        errors.print(f"batkube: {error}", markup=False)
+    except (RulesError, ResultsError, OSError) as error:
+        tell(error)
         return BAD_INPUT
-    except OSError as error:
-        errors.print(f"batkube: {error.filename}: {error.strerror}", markup=False)
-        return BAD_INPUT
-    _print(found, Console(highlight=False, soft_wrap=True), quiet=settings.quiet)
+    _print(found, Console(emoji=False, highlight=False, soft_wrap=True), quiet=settings.quiet)
     if os.environ.get("GITHUB_ACTIONS") == "true":
         for line in annotations(found):
             print(line)
@@ -50,9 +48,9 @@ def checked(settings: CheckSettings) -> Verdicts:
 
 def _write(settings: CheckSettings, found: Verdicts) -> None:
     if settings.junit is not None:
-        settings.junit.write_text(junit(found), encoding="utf-8")
+        write_named(settings.junit, junit(found))
     if settings.markdown is not None:
-        settings.markdown.write_text(check_markdown(found), encoding="utf-8")
+        write_named(settings.markdown, check_markdown(found))
     if summary := os.environ.get("GITHUB_STEP_SUMMARY"):
         with Path(summary).open("a", encoding="utf-8") as file:
             file.write(check_markdown(found) + "\n")

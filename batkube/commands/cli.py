@@ -16,6 +16,7 @@ from batkube import __version__
 from batkube.ci.settings import InitCiSettings
 from batkube.commands.crash_report import exit_with
 from batkube.commands.settings_options import with_settings
+from batkube.commands.usage import carry_out, whole_number
 from batkube.comparison.settings import CheckSettings, CompareSettings
 from batkube.option import RESULTS, TIME
 from batkube.settings import BAD_INPUT, Determinism, FitSettings, ReplaySettings, RunSettings, ServeSettings
@@ -61,7 +62,7 @@ def run(
     repeat: Annotated[
         int,
         typer.Option(
-            min=1,
+            parser=whole_number,
             metavar="TIMES",
             help="Run so many times (the others into OUT/2 ...), and say whether all give the same.",
             rich_help_panel=RESULTS,
@@ -70,7 +71,7 @@ def run(
     seeds: Annotated[
         int,
         typer.Option(
-            min=1,
+            parser=whole_number,
             metavar="NUMBER",
             help="Run with so many seeds, from --seed on, into OUT/SEED, and sum up how figures spread.",
             rich_help_panel=RESULTS,
@@ -269,7 +270,7 @@ def clock_resume(server: ServerOption = None, kubeconfig: KubeconfigOption = Non
 
 @clock_app.command("step")
 def clock_step(
-    times: Annotated[int, typer.Argument(min=1, help="How many.")] = 1,
+    times: Annotated[int, typer.Argument(parser=whole_number, metavar="TIMES", help="How many.")] = 1,
     server: ServerOption = None,
     kubeconfig: KubeconfigOption = None,
 ) -> None:
@@ -312,4 +313,4 @@ def main() -> None:
         if not word.isprintable() and any("\udc80" <= letter <= "\udcff" for letter in word):
             print(f"batkube: {word!a} on the command line is not UTF-8", file=sys.stderr)
             sys.exit(BAD_INPUT)
-    exit_with(app)
+    exit_with(lambda: carry_out(app))

@@ -3,7 +3,6 @@
 import base64
 import os
 import ssl
-import sys
 import tempfile
 import time
 from dataclasses import dataclass, replace
@@ -12,7 +11,9 @@ from typing import Any
 
 import httpx
 
+from batkube.commands.errors import tell
 from batkube.kube.codec.yaml_text import YamlError, first_document
+from batkube.named_file import read_named
 
 JSON = dict[str, Any]
 
@@ -72,7 +73,7 @@ def find_server(url: str | None, kubeconfig: Path | None) -> Server:
 
 def _server_of(path: Path) -> Server:
     try:
-        config = first_document(path.read_bytes())
+        config = first_document(read_named(path))
         current = config["current-context"]
         context = next(entry["context"] for entry in config["contexts"] if entry["name"] == current)
         cluster = next(entry["cluster"] for entry in config["clusters"] if entry["name"] == context["cluster"])
@@ -157,7 +158,7 @@ def main(
                     time.sleep(POLL)
                     state = call(client, found, "GET", "")
     except ClockError as error:
-        print(f"batkube: {error}", file=sys.stderr)
+        tell(error)
         return 1
     print(told(state))
     return 0

@@ -11,6 +11,7 @@ from rich.markup import escape
 from rich.table import Column, Table
 from rich.text import Text
 
+from batkube.commands.errors import tell
 from batkube.comparison.changes import Comparison
 from batkube.comparison.comparing import compare_sides
 from batkube.comparison.expressions import ExpressionError, read_condition
@@ -19,6 +20,7 @@ from batkube.comparison.markup import html, markdown
 from batkube.comparison.sections import Section, sections
 from batkube.comparison.settings import CompareSettings, Format
 from batkube.comparison.sides import Side
+from batkube.named_file import write_named
 from batkube.results.comparison import Difference, Fingerprint, differences
 from batkube.results.csv_rows import ResultsError
 from batkube.results.run import Run
@@ -33,30 +35,26 @@ def main(settings: CompareSettings) -> int:
 
     With conditions to fail by: 3 where one is true, else 0.
     """
-    errors = Console(stderr=True, highlight=False, soft_wrap=True)
     try:
         conditions = [read_condition(text) for text in settings.fail_if]
         sides = _sides(settings)
         found = [compare_sides(sides[0], side, shown_pods=settings.pods) for side in sides[1:]]
         judged = [judge(condition, side, sides[0]) for side in sides[1:] for condition in conditions]
         if settings.format is Format.TABLE and settings.out is None:
-            _print(sides, found, Console(highlight=False, soft_wrap=True))
-            _print_judgements(judged, Console(highlight=False, soft_wrap=True))
+            _print(sides, found, Console(emoji=False, highlight=False, soft_wrap=True))
+            _print_judgements(judged, Console(emoji=False, highlight=False, soft_wrap=True))
         else:
             _write(settings, _text(settings, found, judged, sides))
     except ExpressionError as error:
-        errors.print(f"batkube: --fail-if: {error}", markup=False)
+        tell(f"--fail-if: {error}")
         return BAD_INPUT
-    except ResultsError as error:
-        errors.print(f"batkube: {error}", markup=False)
-        return BAD_INPUT
-    except OSError as error:
-        errors.print(f"batkube: {error.filename}: {error.strerror}", markup=False)
+    except (ResultsError, OSError) as error:
+        tell(error)
         return BAD_INPUT
     if conditions:
         failing = [judgement for judgement in judged if fails(judgement)]
         for judgement in failing:
-            errors.print(f"batkube: {said(judgement)}", markup=False)
+            tell(said(judgement))
         return BROKEN if failing else FINISHED
     return FINISHED if all(comparison.same for comparison in found) else FAILED
 
@@ -99,7 +97,7 @@ def _text(
         case Format.MD:
             return markdown(_all_sections(found, judged))
     printed = StringIO()
-    console = Console(highlight=False, soft_wrap=True, file=printed)
+    console = Console(emoji=False, highlight=False, soft_wrap=True, file=printed)
     _print(sides, found, console)
     _print_judgements(judged, console)
     return printed.getvalue()
@@ -129,7 +127,7 @@ def _write(settings: CompareSettings, text: str) -> None:
     if settings.out is None:
         print(text, end="")
     else:
-        settings.out.write_text(text)
+        write_named(settings.out, text)
 
 
 def _print_judgements(judged: Sequence[Judgement], console: Console) -> None:

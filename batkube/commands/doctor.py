@@ -37,7 +37,7 @@ PROGRAMS = (
 
 def main() -> int:
     """Print what was found; 0 always, since nothing of it is necessary."""
-    console = Console(highlight=False)
+    console = Console(emoji=False, highlight=False)
     console.print(f"batkube {__version__}, Python {platform.python_version()}, {platform.platform()}")
     means = probe()
     table = Table(title="What a run does here", title_justify="left", show_header=False)

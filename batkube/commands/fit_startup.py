@@ -1,6 +1,5 @@
 """``batkube fit-startup``: a start-up model from recorded pod times, and how well it fits those kept aside."""
 
-import sys
 from collections.abc import Sequence
 from statistics import fmean
 
@@ -8,6 +7,8 @@ import yaml
 from rich.console import Console
 from rich.table import Table
 
+from batkube.commands.errors import tell
+from batkube.named_file import write_named
 from batkube.settings import FitSettings
 from batkube.startup import fit
 from batkube.startup.delays import quantile
@@ -29,14 +30,11 @@ def main(settings: FitSettings) -> int:
         else:
             rows, aside = fit.split(rows, settings.hold_out, settings.seed)
         model = _fit(rows, settings)
-        settings.out.write_text(_text(model, len(rows), settings))
-    except StartupError as error:
-        print(f"batkube: {error}", file=sys.stderr)
+        write_named(settings.out, _text(model, len(rows), settings))
+    except (StartupError, OSError) as error:
+        tell(error)
         return BAD_INPUT
-    except OSError as error:
-        print(f"batkube: {error.filename}: {error.strerror}", file=sys.stderr)
-        return BAD_INPUT
-    console = Console(highlight=False)
+    console = Console(emoji=False, highlight=False)
     console.print(comparison(model, rows, aside))
     for stage in STAGES:
         if stage not in model.model_fields_set:

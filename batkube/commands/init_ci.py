@@ -1,13 +1,13 @@
 """``batkube init ci``: a workload, a platform, rules and a workflow for the repository of a scheduler."""
 
 import json
-import sys
 from importlib.resources import files
 from pathlib import Path
 from random import Random
 
 from batkube import __version__
 from batkube.ci.settings import Forge, InitCiSettings
+from batkube.commands.errors import tell
 from batkube.settings import BAD_INPUT, FINISHED
 
 FOLDER = Path(".batkube")
@@ -21,7 +21,7 @@ def main(settings: InitCiSettings) -> int:
     written = contents(settings)
     for path in written:
         if (settings.folder / path).exists():
-            print(f"batkube: {settings.folder / path} is there already; nothing was written", file=sys.stderr)
+            tell(f"{settings.folder / path} is there already; nothing was written")
             return BAD_INPUT
     try:
         for path, text in written.items():
@@ -29,7 +29,7 @@ def main(settings: InitCiSettings) -> int:
             (settings.folder / path).write_text(text, encoding="utf-8")
             print(settings.folder / path)
     except OSError as error:
-        print(f"batkube: {error.filename}: {error.strerror}", file=sys.stderr)
+        tell(error)
         return BAD_INPUT
     if settings.forge is Forge.GITHUB and settings.uses is None:
         print(f"In the workflow stands `uses: {USES}`: put the repository of batkube there (--uses).")

@@ -46,7 +46,7 @@ def main(settings: RunSettings, count: int, *, verbosity: int = 0) -> int:
 
     The exit code: 0 where all finished and agree, 1 where not, 2 for bad input, 130 or 143 after Ctrl-C or SIGTERM.
     """
-    console = Console(highlight=False, soft_wrap=True, quiet=verbosity < 0)
+    console = Console(emoji=False, highlight=False, soft_wrap=True, quiet=verbosity < 0)
     folders = [settings.out, *(settings.out / str(number) for number in range(2, count + 1))]
     one_by_one = _OneByOne()
     played: list[Path] = []

@@ -10,6 +10,7 @@ from batkube.batsim.errors import SimulatorError
 from batkube.batsim.recorded_batsim import RecordedBatsim
 from batkube.batsim.recording import RecordingError, read_recording
 from batkube.commands import event_loop
+from batkube.commands.errors import tell
 from batkube.schedulers.process import SchedulerError
 from batkube.session.composition import play
 from batkube.session.inputs import BAD_INPUTS, read_inputs
@@ -19,23 +20,22 @@ from batkube.settings import BAD_INPUT, FAILED, FINISHED, ReplaySettings, RunSet
 def main(settings: ReplaySettings) -> int:
     """Replay; 0 where all decisions are the recorded ones, 1 where not, 2 for bad input."""
     logging.basicConfig(level=logging.WARNING, format="batkube: %(message)s")
-    errors = Console(stderr=True, highlight=False, soft_wrap=True)
     try:
         recorded = RecordedBatsim(read_recording(settings.recording), tolerance=settings.tolerance)
         if settings.out is not None:
-            return _replay(settings.run(settings.out), recorded, errors)
+            return _replay(settings.run(settings.out), recorded)
         with tempfile.TemporaryDirectory(prefix="batkube-replay-") as folder:
-            return _replay(settings.run(Path(folder)), recorded, errors)
+            return _replay(settings.run(Path(folder)), recorded)
     except (*BAD_INPUTS, RecordingError) as error:
-        errors.print(f"batkube: {error}", markup=False)
+        tell(error)
         return BAD_INPUT
     except (SimulatorError, SchedulerError) as error:
-        errors.print(f"batkube: {error}", markup=False)
+        tell(error)
         return FAILED
 
 
-def _replay(settings: RunSettings, recorded: RecordedBatsim, errors: Console) -> int:
-    console = Console(highlight=False, soft_wrap=True)
+def _replay(settings: RunSettings, recorded: RecordedBatsim) -> int:
+    console = Console(emoji=False, highlight=False, soft_wrap=True)
     session = event_loop.run(play(settings, read_inputs(settings), quiet=True, recorded=recorded))
     if recorded.difference is not None:
         console.print(f"different after {recorded.compared} answers: {recorded.difference}", markup=False)
@@ -44,5 +44,5 @@ def _replay(settings: RunSettings, recorded: RecordedBatsim, errors: Console) ->
         note = f" ({recorded.ends_early})" if recorded.ends_early else ""
         console.print(f"the same: {recorded.compared} answers{note}", markup=False)
         return FINISHED
-    errors.print(f"batkube: {session.run.reason}", markup=False)
+    tell(str(session.run.reason), whole=True)
     return session.exit_code

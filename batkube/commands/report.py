@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Literal, get_args
 
 from batkube.commands.results_folder import complain, read_results
+from batkube.named_file import write_named
 from batkube.report.run_data import RunData
 from batkube.settings import BAD_INPUT, FAILED, FINISHED
 
@@ -64,5 +65,5 @@ def _write(data: RunData, path: Path, form: Form) -> int | None:
     if path == STDOUT:
         sys.stdout.write(text)
     else:
-        path.write_text(text, encoding="utf-8")
+        write_named(path, text)
     return None

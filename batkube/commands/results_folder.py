@@ -1,8 +1,8 @@
 """Reading a folder of results for commands that show it."""
 
-import sys
 from pathlib import Path
 
+from batkube.commands.errors import tell
 from batkube.report.run_data import RunData
 from batkube.results.csv_rows import ResultsError
 from batkube.results.result import load
@@ -20,5 +20,5 @@ def read_results(folder: Path) -> RunData | None:
 
 def complain(text: str) -> int:
     """Say what is wrong; the exit code of bad input."""
-    print(f"batkube: {text}", file=sys.stderr)
+    tell(text)
     return BAD_INPUT

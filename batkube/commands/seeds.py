@@ -17,6 +17,7 @@ from rich.console import Console
 from rich.table import Table
 
 from batkube.commands import event_loop
+from batkube.commands.errors import tell
 from batkube.comparison.figure_names import values_of
 from batkube.comparison.statistics import mean
 from batkube.comparison.words import number
@@ -63,9 +64,9 @@ def main(settings: RunSettings, count: int, *, verbosity: int = 0) -> int:
 
     The exit code: 0 where all finished, 1 where not, 2 for bad input, 130 or 143 after Ctrl-C or SIGTERM.
     """
-    console = Console(highlight=False, soft_wrap=True, quiet=verbosity < 0)
+    console = Console(emoji=False, highlight=False, soft_wrap=True, quiet=verbosity < 0)
     if others := _others(settings, count):
-        print(f"batkube: {others}: results of another run, which would be taken for one of these", file=sys.stderr)
+        tell(f"{others}: results of another run, which would be taken for one of these")
         return BAD_INPUT
     runs = [settings_of(settings, seed) for seed in range(settings.seed, settings.seed + count)]
     beside = at_once(settings, count)

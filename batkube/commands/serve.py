@@ -1,13 +1,13 @@
 """``batkube serve``: the API stays up while one simulation after another uses it."""
 
 import logging
-import sys
 import time
 from collections.abc import Coroutine
 from contextlib import AsyncExitStack
 
 from batkube.batsim.errors import SimulatorError
 from batkube.commands import event_loop
+from batkube.commands.errors import tell
 from batkube.session.access import check_access
 from batkube.session.api_server import api_server, start_api
 from batkube.session.supervision import interruptible
@@ -22,9 +22,9 @@ def main(settings: ServeSettings) -> int:
         event_loop.run(_api_only(settings) if settings.api_only else _beside_batsim(settings))
     except (OSError, ValueError, SimulatorError) as error:
         if isinstance(error, OSError) and error.filename is None and error.strerror:
-            print(f"batkube: --port: {error.strerror}", file=sys.stderr)  # the listener's, which names the address
+            tell(f"--port: {error.strerror}")  # the listener's, which names the address
         else:
-            print(f"batkube: {error}", file=sys.stderr)
+            tell(error)
         return 2
     return 0
 

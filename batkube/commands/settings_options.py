@@ -4,6 +4,7 @@ import inspect
 from collections.abc import Callable, Iterator
 from functools import reduce, wraps
 from operator import or_
+from pathlib import Path
 from types import UnionType
 from typing import Annotated, Any, TypeGuard, TypeVar, Union, get_args, get_origin, get_type_hints
 
@@ -11,6 +12,7 @@ import typer
 from pydantic import BaseModel, ValidationError
 from pydantic.fields import FieldInfo
 
+from batkube.commands.errors import tell
 from batkube.option import PANELS, Only, Option, Without
 from batkube.settings import BAD_INPUT
 from batkube.settings_rules import option_of
@@ -48,7 +50,7 @@ def with_settings(command: Callable[..., Result]) -> Callable[..., Result]:
             try:
                 given[name] = _settings(model, values)
             except ValueError as error:
-                typer.echo(f"batkube: {error}", err=True)
+                tell(error)
                 raise typer.Exit(BAD_INPUT) from None
         return command(**given)
 
@@ -96,7 +98,7 @@ def _parameter(name: str, field: FieldInfo, option: Option) -> inspect.Parameter
     default: Any = field.default
     if several:
         kind, default = list[_plain(get_args(field.annotation)[0])], None  # type: ignore[misc]
-    elif option.read:
+    elif option.read or (default is not None and kind is str):
         default = str(default)
     if not option.shows_default:
         default = None
@@ -108,7 +110,6 @@ def _parameter(name: str, field: FieldInfo, option: Option) -> inspect.Parameter
         "metavar": option.metavar,
         "rich_help_panel": option.panel or None,
         "show_default": not (several or default is None or default is False),
-        "min": option.minimum,
         "envvar": option.envvar,
     }
     info = typer.Argument(**how) if option.argument else typer.Option(*option.names_of(name), **how)
@@ -121,7 +122,9 @@ def _parameter(name: str, field: FieldInfo, option: Option) -> inspect.Parameter
 
 
 def _plain(annotation: Any) -> Any:
-    """Return a type without what pydantic is told of it."""
+    """Return a type without what pydantic is told of it. Numbers and names come as texts: the settings read them."""
+    if annotation in (int, float, Path):
+        return str
     origin = get_origin(annotation)
     if origin is Annotated:
         return _plain(get_args(annotation)[0])
@@ -141,7 +144,7 @@ def _settings(model: Model, given: dict[str, Any]) -> BaseModel:
     for name, field in model.model_fields.items():
         if (option := option_of(name, field)) is not None:
             if given.get(name) is not None:
-                values[name] = _value(name, option, given[name])
+                values[name] = _value(name, field, option, given[name])
         elif _is_model(field.annotation):
             taken = _taken(field)
             names = [found for found, _, _ in _options(field.annotation) if taken(found)]
@@ -152,7 +155,9 @@ def _settings(model: Model, given: dict[str, Any]) -> BaseModel:
         raise ValueError(_said(model, error)) from None
 
 
-def _value(name: str, option: Option, given: Any) -> Any:
+def _value(name: str, field: FieldInfo, option: Option, given: Any) -> Any:
+    if _names_files(field.annotation) and "" in (given if isinstance(given, list | tuple) else (given,)):
+        raise ValueError(f"{option.names_of(name)[0]}: expected a name, not ''")
     if option.commas:
         return tuple(word for words in given for word in words.split(",") if word)
     if option.read is None:
@@ -161,6 +166,11 @@ def _value(name: str, option: Option, given: Any) -> Any:
         return option.read(given)
     except ValueError as error:
         raise ValueError(f"{option.names_of(name)[0]}: {error}") from None
+
+
+def _names_files(annotation: Any) -> bool:
+    """Tell whether a setting names files."""
+    return annotation is Path or any(_names_files(part) for part in get_args(annotation))
 
 
 def _said(model: Model, error: ValidationError) -> str:
@@ -174,14 +184,34 @@ def _said(model: Model, error: ValidationError) -> str:
     where = option.names_of(name)[0].partition("/")[0] if option is not None else name
     if first["type"] == "value_error" and repr(first["input"]) in what:
         return f"{where}: {what}"
-    return f"{where}: {_expected(what)}, not {first['input']!r}"
+    return f"{where}: {_expected(first['type'], what)}, not {_shown(first['input'])}"
 
 
-def _expected(what: str) -> str:
-    """Return pydantic's complaint in the words of ours."""
+def _expected(kind: str, what: str) -> str:
+    """Return pydantic's complaint, of a kind of its own, in the words of ours."""
+    if kind in _NUMBERS:
+        return _NUMBERS[kind]
     for theirs, ours in (("Input should be", "expected a value"), ("String should match", "expected a text of the")):
         what = what.replace(theirs, ours)
     return what
+
+
+_NUMBERS = {
+    "int_parsing": "expected a whole number",
+    "int_parsing_size": "expected a whole number that is not so large",
+    "int_from_float": "expected a whole number",
+    "float_parsing": "expected a number",
+    "finite_number": "expected a finite number",
+}
+
+
+def _shown(value: object) -> str:
+    """Return a value as it is quoted: of a very long one its beginning."""
+    text = repr(value)
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."
+
+
+_LONGEST = 200
 
 
 def _is_model(annotation: Any) -> TypeGuard[Model]:

@@ -14,5 +14,5 @@ def main(folder: Path) -> int:
     data = read_results(folder)
     if data is None:
         return BAD_INPUT
-    show(data, Console(highlight=False))
+    show(data, Console(emoji=False, highlight=False))
     return FINISHED

@@ -4,7 +4,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Self
 
-from pydantic import BaseModel, ConfigDict, model_validator
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from batkube.option import Option
 
@@ -30,15 +30,17 @@ class CompareSettings(BaseModel):
     ]  # fmt: skip
     groups: Annotated[
         int,
-        Option("The folders are so many groups of one size, one after another: compare groups.", metavar="NUMBER",
-               minimum=0),
-    ] = 0  # fmt: skip
+        Field(ge=0),
+        Option("The folders are so many groups of one size, one after another: compare groups.", metavar="NUMBER"),
+    ] = 0
     fail_if: Annotated[
         tuple[str, ...],
         Option("Exit with 3 if it is true, else with 0, as in 'mean_wait > +5%'; may be repeated.", "", "CONDITION"),
     ] = ()
     format: Annotated[Format, Option("table, json, md (Markdown) or html.", metavar="FORM")] = Format.TABLE
-    pods: Annotated[int, Option("How many of the pods that changed most are shown.", metavar="NUMBER", minimum=0)] = 10
+    pods: Annotated[int, Field(ge=0), Option("How many of the pods that changed most are shown.", metavar="NUMBER")] = (
+        10
+    )
     out: Annotated[Path | None, Option("Write it to this file, and say nothing.", metavar="FILE", short="-o")] = None
 
     @model_validator(mode="after")

@@ -10,6 +10,8 @@ from operator import attrgetter
 from pathlib import Path
 from typing import Any, Generic, TypeVar, get_args, get_type_hints
 
+from batkube.named_file import open_named_text
+
 Row = TypeVar("Row")
 
 
@@ -62,7 +64,7 @@ class Table(Generic[Row]):
         each, whether it is to be read. Raises ResultsError.
         """
         try:
-            with path.open(encoding="utf-8", newline="") as file:
+            with open_named_text(path) as file:
                 lines = csv.reader(file)
                 header = next(lines, [])
                 if missing := next((name for name in self._needed if name not in header), None):

@@ -284,9 +284,12 @@ def load(path: str | Path) -> Result:
     Raises ResultsError if there is neither.
     """
     given = Path(path)
-    if (given / "run.json").is_file():
-        return Result(given)
-    if (file := jobs_file(given)) is not None:
-        return Result.of_jobs_csv(file)
+    try:
+        if (given / "run.json").is_file():
+            return Result(given)
+        if (file := jobs_file(given)) is not None:
+            return Result.of_jobs_csv(file)
+    except OSError as error:  # a name that no file system has
+        raise ResultsError(f"{given}: {error.strerror}") from None
     what = "holds no results: it has neither run.json nor jobs.csv" if given.is_dir() else "there is no such folder"
     raise ResultsError(f"{given}: {what}")

@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, Field, computed_field
 
+from batkube.named_file import open_named
 from batkube.results.figures import Figures
 
 IN_PROCESS = "in-process"
@@ -231,5 +232,5 @@ class Run(BaseModel):
 
 def input_file(path: Path) -> InputFile:
     """Return name and hash of an input. Raises OSError."""
-    with path.open("rb") as file:
+    with open_named(path) as file:
         return InputFile(path=str(path), sha256=hashlib.file_digest(file, "sha256").hexdigest())

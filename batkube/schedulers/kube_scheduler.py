@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from batkube.kube.codec.yaml_text import YamlError, dumped, first_document
+from batkube.named_file import read_named
 
 DEFAULT_NAME = "default-scheduler"
 """The name of kube-scheduler's only profile if no other is configured."""
@@ -29,7 +30,7 @@ class ConfigError(ValueError):
 def read_configuration(path: Path) -> dict[str, Any]:
     """Return the user's KubeSchedulerConfiguration. Raises ConfigError."""
     try:
-        loaded = first_document(path.read_bytes())
+        loaded = first_document(read_named(path))
     except OSError as error:
         raise ConfigError(f"{path}: {error.strerror}") from None
     except YamlError as error:

@@ -79,7 +79,7 @@ async def play(
     if settings.clock is Clock.PACED:
         unobserved = settings.step.model_copy(update={"quiescence": QuiescenceMeans.QUIET})
         settings = settings.model_copy(update={"step": unobserved})
-    console = Console(highlight=False, quiet=quiet)
+    console = Console(emoji=False, highlight=False, quiet=quiet)
     async with AsyncExitStack() as stack:
         stack.enter_context(held(settings.out))
         if not settings.force:

@@ -99,5 +99,5 @@ def display(simulation: Simulation, pace: Pace, total: int, *, quiet: bool) -> D
         return Silent()
     progress = Progress(simulation, pace, total, time.monotonic)
     if sys.stderr.isatty():
-        return Bar(progress, Console(stderr=True))
+        return Bar(progress, Console(emoji=False, stderr=True))
     return Lines(progress, lambda line: print(line, file=sys.stderr, flush=True))

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from batkube.kube.codec.yaml_text import YamlError, first_document
+from batkube.named_file import read_named
 
 NAMES = ("kustomization.yaml", "kustomization.yml", "Kustomization")
 _LISTS = ("resources", "bases")
@@ -44,7 +45,7 @@ def resources_of(file: Path, above: tuple[Path, ...] = ()) -> Iterator[Path]:
 
 def _listed(file: Path) -> Iterator[str]:
     try:
-        content: Any = first_document(file.read_bytes()) or {}
+        content: Any = first_document(read_named(file)) or {}
     except OSError as error:
         raise KustomizationError(f"{file}: {error.strerror}") from None
     except YamlError as error:

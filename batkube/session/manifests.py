@@ -11,6 +11,7 @@ from batkube.kube.codec.yaml_text import YamlError, documents
 from batkube.kube.custom import old_definitions
 from batkube.kube.in_process.given import NotTaken
 from batkube.kube.server import ApiServer
+from batkube.named_file import read_named
 from batkube.session.kustomization import KustomizationError, kustomization_of, resources_of
 from batkube.settings import ApiSettings
 
@@ -93,7 +94,7 @@ def _manifests(paths: Iterable[Path], warnings: list[str]) -> Iterator[Manifest]
     """Each object, those of lists one by one."""
     for file in (file for path in paths for file in files_of(path) if file != kustomization_of(path)):
         try:
-            data = file.read_bytes()
+            data = read_named(file)
         except OSError as error:
             raise ManifestError(f"{file}: {error.strerror}") from None
         twice: list[str] = []

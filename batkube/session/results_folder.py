@@ -55,13 +55,13 @@ def clear(out: Path, *, keep: Collection[Path] = (), batsim: bool = True) -> Non
 
     ``batsim``: the files of a Batsim go, too; not where one that is started by hand may already write there.
     """
-    kept = {path.resolve() for path in keep}
+    kept = {os.path.realpath(path) for path in keep}
     found = [*(out / name for name in STALE), *out.glob("jittered-w*.json")]
     found += [path.with_suffix(".parquet") for path in found if path.suffix == ".csv"]
     if batsim:
         found += out.glob("batsim_*")
     for path in found:
-        if path.resolve() not in kept and (path.is_symlink() or path.is_file()):
+        if os.path.realpath(path) not in kept and (path.is_symlink() or path.is_file()):
             path.unlink()
     repeated = [folder for folder in out.iterdir() if folder.name.isdecimal()]
     for folder in (*repeated, *out.glob(f"{BOUNDS}/*")):

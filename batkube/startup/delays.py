@@ -13,6 +13,7 @@ from typing import Annotated, Any, Protocol
 
 from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationInfo, model_validator
 
+from batkube.named_file import open_named_text
 from batkube.startup.errors import StartupError
 
 Seconds = Annotated[float, Field(ge=0, le=1e9)]
@@ -106,7 +107,7 @@ class Trace(BaseModel):
     def _read(self, info: ValidationInfo) -> "Trace":
         self._path = Path(info.context or ".") / self.file
         try:
-            with self._path.open(newline="") as file:
+            with open_named_text(self._path) as file:
                 rows = csv.DictReader(file)
                 names = rows.fieldnames or []
                 self._key = next((name for name in ("pod", "job_id") if name in names), "")

@@ -16,6 +16,7 @@ from pydantic import BaseModel, ValidationError, model_validator
 
 from batkube.kube.codec.go_yaml import MAPPING, SCALAR, SEQUENCE, Node, decoded, nodes
 from batkube.kube.codec.yaml_scalars import YamlError
+from batkube.named_file import read_named_text
 from batkube.startup.delays import STRICT, Delay
 from batkube.startup.errors import StartupError
 
@@ -76,11 +77,11 @@ class StartupModel(BaseModel):
 def read_startup(path: Path) -> StartupModel:
     """Read a model. Raises StartupError, which names the file, the line and the field."""
     try:
-        text = path.read_text(encoding="utf-8-sig")
+        text = read_named_text(path)
     except OSError as error:
         raise StartupError(f"{path}: {error.strerror}") from None
-    except UnicodeDecodeError:
-        raise StartupError(f"{path}: is not UTF-8") from None
+    except ValueError as error:
+        raise StartupError(f"{path}: {error}") from None
     try:
         tree, *others = nodes(text) if text.strip() else (None,)
         content = decoded(tree) if tree else None

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from math import isfinite
 from pathlib import Path
 
+from batkube.named_file import open_named_text
 from batkube.startup.errors import StartupError
 from batkube.startup.model import STAGES
 
@@ -48,7 +49,7 @@ def read_recorded(paths: Sequence[Path], *, process_time: float | None = None) -
 
 def _read(path: Path, process_time: float | None) -> list[Delays]:
     try:
-        with path.open(newline="", encoding="utf-8-sig") as file:
+        with open_named_text(path) as file:
             rows = csv.DictReader(file, strict=True)
             names = rows.fieldnames or []
             columns = {stage: name for stage, known in _COLUMNS.items() for name in known if name in names}

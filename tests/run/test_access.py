@@ -1,6 +1,7 @@
 """Real clients over HTTPS: kubectl, the official Python client as in a pod, kube-scheduler; and who is turned away."""
 
 import base64
+import os
 import ssl
 import subprocess
 import sys
@@ -15,6 +16,7 @@ from kubernetes import client as official
 from kubernetes.client.exceptions import ApiException
 from kubernetes.config.incluster_config import InClusterConfigLoader
 
+from batkube.kube.authentication.kubeconfig import write_kubeconfig
 from tests import warm
 from tests.run.conftest import FIFO_PROGRAM, Batkube, environment
 from tests.run.test_serve import Serve, serve, stranger
@@ -219,3 +221,16 @@ def test_a_token_over_plain_http_where_that_is_said_aloud(serve: Callable[..., S
     with httpx.Client(base_url=server.url, trust_env=False, timeout=60) as client:
         assert client.get("/api/v1/nodes").status_code == 401
         assert client.get("/api/v1/nodes", headers={"authorization": f"Bearer {TOKEN}"}).status_code == 200
+
+
+def test_a_kubeconfig_goes_through_a_pipe_and_does_not_replace_it(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    end = os.open(pipe, os.O_RDWR | os.O_NONBLOCK)
+    try:
+        config: dict[str, Any] = {"kind": "Config", "users": [{"name": "batkube", "user": {}}]}
+        write_kubeconfig(pipe, config)
+        assert yaml.safe_load(os.read(end, 1000)) == config
+    finally:
+        os.close(end)
+    assert pipe.is_fifo()

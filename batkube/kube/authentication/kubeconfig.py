@@ -74,6 +74,9 @@ def write_service_account(folder: Path, server: str, *, authority: bytes, token:
 
 def _write(path: Path, text: str, *, secret: bool = False) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
+    if path.exists() and not path.is_file():  # a device, which must not be replaced
+        path.write_text(text)
+        return
     partial = path.with_name(path.name + ".part")
     partial.unlink(missing_ok=True)
     partial.touch(0o600 if secret else 0o666)

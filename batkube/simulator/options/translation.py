@@ -1,5 +1,6 @@
 """Batsim's options for the embedded simulator: those that mean something to it, and which do not."""
 
+import errno
 from collections.abc import Iterable
 
 from batkube.batsim.external_events import ExternalEvent, read_external_events
@@ -7,6 +8,7 @@ from batkube.batsim.options import BatsimOptions, host_limit, read_roles, read_w
 from batkube.batsim.platform import DEFAULT_MASTER
 from batkube.batsim.workflow import Workflow, read_workflow
 from batkube.batsim.workload import Workload
+from batkube.named_file import read_named_text
 from batkube.simulator.options.simulator_options import SimulatorOptions
 
 WITHOUT_MEANING = ("disable_schedule_tracing", "verbosity", "simgrid_log")
@@ -35,12 +37,21 @@ def simulator_options(
         energy=given.energy,
         roles=read_roles(given.roles),
         mmax=host_limit(given.mmax, (workload.nb_res for workload in workloads) if given.mmax_workload else None),
-        sched_config=given.sched_config_file.read_text() if given.sched_config_file else given.sched_config or "",
+        sched_config=_sched_config(given),
         trace_machine_states=not given.disable_machine_state_tracing,
         workflows=_workflows(given),
         workflow_jobs_limit=given.workflow_jobs_limit or 0,
         ignore_beyond_last_workflow=given.ignore_beyond_last_workflow,
     )
+
+
+def _sched_config(given: BatsimOptions) -> str:
+    if given.sched_config_file is None:
+        return given.sched_config or ""
+    try:
+        return read_named_text(given.sched_config_file)
+    except ValueError as error:
+        raise OSError(errno.EINVAL, str(error), str(given.sched_config_file)) from None
 
 
 def external_events(given: BatsimOptions, *, keep_unknown: bool | None = None) -> list[ExternalEvent] | None:
