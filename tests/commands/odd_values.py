@@ -50,6 +50,8 @@ VALUES = (*NUMBERS, *TEXTS, *PLACES, *WORDS)
 
 CODES = {0, 1, 2, 3}
 """Those that commands may end with by themselves."""
+INTERRUPTED = {130, -signal.SIGINT}
+"""Those that commands may end with when they are asked to; the second where one is about to end already."""
 MAY_WAIT = {
     "--pace", "--paused", "--patience", "--quiet-period", "--scheduler", "--scheduler-cmd", "--simulator", "--clock",
     "--scheduler-name", "--timers", "--timer-window", "--seeds", "--repeat", "--scheduler-metrics", "--quiescence",
@@ -83,8 +85,10 @@ class Ended:
     exit_code: int
     stdout: str
     stderr: str
+    asked: bool
+    """True if it was asked to end, by SIGINT: a server that is up, or a command that went on."""
     waited: bool
-    """True if it had to be asked to end."""
+    """True if it was asked because it went on for as long as our patience."""
 
 
 class Ground:
@@ -168,12 +172,12 @@ class Ground:
             process = warm.Popen(
                 command, stdin=subprocess.DEVNULL, stdout=stdout, stderr=stderr, cwd=folder, env=environment
             )
-            waited = self._wait(process, printed[0])
+            asked, waited = self._wait(process, printed[0])
         out, errors = (path.read_text(errors="replace") for path in printed)
-        return Ended(process.returncode, out, errors, waited)
+        return Ended(process.returncode, out, errors, asked, waited)
 
-    def _wait(self, process: warm.Popen, stdout: Path) -> bool:
-        """Wait for its end, which a server is asked for as soon as it is up; tell whether it had to be asked late."""
+    def _wait(self, process: warm.Popen, stdout: Path) -> tuple[bool, bool]:
+        """Wait for its end, which a server is asked for as soon as it is up; tell whether it was asked, and late."""
         began = time.monotonic()
         asked = 0.0
         while process.poll() is None:
@@ -184,7 +188,7 @@ class Ground:
             elif asked and now - asked > 2 * self._patience:
                 process.kill()
             time.sleep(0.01)
-        return bool(asked) and asked - began > self._patience
+        return bool(asked), bool(asked) and asked - began > self._patience
 
     @staticmethod
     def _things(folder: Path) -> None:
@@ -216,7 +220,7 @@ def complaints(trial: Trial, ended: Ended) -> list[str]:
     for_reader = trial.value == "pipe" and trial.option in WRITTEN
     if ended.waited and trial.option not in MAY_WAIT and not for_reader:
         found.append("it goes on for ever")
-    if ended.exit_code not in (CODES if not ended.waited else {*CODES, 130}):
+    if ended.exit_code not in CODES | (INTERRUPTED if ended.asked else set()):
         found.append(f"exit code {ended.exit_code}")
     if ended.exit_code != 2:
         return found
