@@ -202,7 +202,7 @@ def test_a_doze_that_ends_is_no_quiescence(
     line(process)
     wait_until("the process sleeps", lambda: state(process.pid) == "S")
     oracle.add(process.pid)
-    assert idle(oracle)
+    wait_until("the process is idle", lambda: idle(oracle))
     oracle.dozes = lambda thread: True
     monkeypatch.setattr(Thread, "state", lambda thread: "R")
     assert oracle.look().kind == "woken"

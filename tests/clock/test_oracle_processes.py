@@ -21,8 +21,7 @@ class TestProcesses:
         process = start_python(WAITS)
         line(process)
         oracle.add(process.pid)
-        wait_until("the process is idle", lambda: idle(oracle))
-        assert oracle.look() == Verdict(True)
+        wait_until("the process is idle", lambda: oracle.look() == Verdict(True))
 
     def test_a_busy_one_is_running(self, oracle: IdleOracle, start_python: StartPython) -> None:
         process = start_python(SPINS)

@@ -40,7 +40,7 @@ class TestSettled:
             return far_ends(diag, connections)
 
         monkeypatch.setattr(SockDiag, "far_ends", asked)
-        assert idle(oracle)
+        wait_until("the process is idle", lambda: idle(oracle))
         assert not questions
         connection.sendall(b"event")
         assert settled(oracle, "in flight")
