@@ -34,7 +34,7 @@ class Done:
 
 
 _NOTHING = Done()
-"""What is taken if there was no action. Not to be changed."""
+"""The result of `take` where there was no action. Not to be changed."""
 
 
 class PodWatch:

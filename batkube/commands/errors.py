@@ -1,4 +1,4 @@
-"""What is wrong, as the commands say it: a line on standard error that shows what is in it, whatever that is."""
+"""Errors of the commands: a line on standard error, which shows all characters of a name, whatever they are."""
 
 import sys
 

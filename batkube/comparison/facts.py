@@ -50,7 +50,7 @@ class PodFacts:
     created: float
     wait: float
     reason: str
-    """That for which it waited longest, one of WAIT_REASONS; empty where that is not known."""
+    """The reason for which it waited longest, one of WAIT_REASONS; empty where none is known."""
     said: str
     """The last that its scheduler said of it."""
     node: str

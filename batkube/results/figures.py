@@ -13,7 +13,7 @@ class Judged:
     """The way in which comparisons judge a figure. Without it less is better."""
 
     better: Better = "less"
-    """Whether less or more is better; empty for neither."""
+    """The direction in which the figure improves; empty for neither."""
     counts: bool = False
     """True if it counts things that do not happen a little more or less by chance."""
 
@@ -71,4 +71,4 @@ class Figures(BaseModel, frozen=True):
     wait_reasons: dict[str, float] = {}
     """The seconds for which pods waited, by reason, summed up over the pods."""
     constraints: dict[str, float] = {}
-    """Those of ``wait_reasons.constraints`` by the plugin of kube-scheduler that kept the pods away."""
+    """The seconds of ``wait_reasons.constraints``, by the plugin of kube-scheduler that kept the pods away."""

@@ -163,7 +163,7 @@ class JobFacts:
     waits: Sequence[float] | None = None
     """The seconds for which its pods waited, in the order of WAIT_REASONS; None for not at all."""
     constraints: Sequence[tuple[str, float]] = ()
-    """Those of ``constraints`` by kube-scheduler's plugin."""
+    """The seconds of ``constraints``, by the plugin of kube-scheduler that kept the pods away."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ class Gang:
 
     size: int
     pods: dict[str, "WaitingPod"] = field(default_factory=dict)
-    """Those that still wait."""
+    """The pods that still wait, by name."""
     bound: int = 0
 
     @property
@@ -61,7 +61,7 @@ class WaitingPod:
     attempt: int = 0
     """The number of the attempt in vain to which ``words`` belong."""
     said_at: int = 0
-    """That of ``said``."""
+    """The time to which ``said`` belongs."""
     gains: list[int] = field(default_factory=lambda: [0] * len(REASONS))
     plugins: dict[str, int] | None = None
     stretches: Stretches | None = None

@@ -49,9 +49,9 @@ WORDS = (
 VALUES = (*NUMBERS, *TEXTS, *PLACES, *WORDS)
 
 CODES = {0, 1, 2, 3}
-"""Those that commands may end with by themselves."""
+"""The exit codes with which commands may end by themselves."""
 INTERRUPTED = {130, -signal.SIGINT}
-"""Those that commands may end with when they are asked to; the second where one is about to end already."""
+"""The exit codes of commands that are asked to end; the second of one that is about to end already."""
 MAY_WAIT = {
     "--pace", "--paused", "--patience", "--quiet-period", "--scheduler", "--scheduler-cmd", "--simulator", "--clock",
     "--scheduler-name", "--timers", "--timer-window", "--seeds", "--repeat", "--scheduler-metrics", "--quiescence",

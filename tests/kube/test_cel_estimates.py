@@ -1,4 +1,4 @@
-"""What rules may cost at most, told when their definition is made, and what is refused for it.
+"""Estimated costs of rules, told when their definition is made, and the refusals for them.
 
 `cel/rules.jsonl` and `cel/estimates.jsonl` have what kube-apiserver 1.36.3 estimates, recorded by `cel/record`: of the
 first for a schema without bounds and for one with them, of the second for a schema of each line.

@@ -1,4 +1,4 @@
-"""What calls of functions cost at most, and how large their results are, before anything is evaluated.
+"""Estimates of calls: the most that a function costs, and the size of its result, before anything is evaluated.
 
 Kubernetes' functions follow `EstimateCallCost` (`k8s.io/apiserver/pkg/cel/library/cost.go`), those of lists and sets
 `google/cel-go/ext`, all others `google/cel-go/checker/cost.go`.

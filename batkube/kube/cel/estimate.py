@@ -1,4 +1,4 @@
-"""What an expression costs at most, told before it is evaluated (`google/cel-go/checker/cost.go`).
+"""The most that an expression costs, told before it is evaluated (`google/cel-go/checker/cost.go`).
 
 Values have the sizes that their declarations allow. Where none is declared, the largest number is taken.
 """

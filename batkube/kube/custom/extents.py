@@ -1,4 +1,4 @@
-"""How large the values of a schema can be: what an expression over them costs at most follows from it
+"""The largest values that a schema allows, from which the highest cost of an expression over them follows
 (`SchemaDeclType` in `k8s.io/apiserver/pkg/cel/common/schemas.go`).
 """
 

@@ -72,7 +72,7 @@ def _leads_somewhere(path: str, schema: JSON) -> bool:
 
 @dataclass(slots=True)
 class Findings:
-    """What is found in the rules of one schema: their errors, and what all of them may cost together."""
+    """The findings in the rules of one schema: their errors, and the most that all of them cost together."""
 
     errors: Errors = field(default_factory=list)
     unchanged: bool = False  # the schema was there before: each rule may cost what it did
