@@ -9,7 +9,7 @@ import random
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from batkube.kube.schema.api_types import Field, fields_of, has_type, type_of
+from batkube.kube.schema.api_types import Field, has_type, own_and_embedded_fields_of, type_of
 from batkube.kube.schema.field_rules import FieldRule, rule_of
 
 from .asking import Request
@@ -59,7 +59,7 @@ def _type_of(obj: JSON) -> str:
 def _spots(type_name: str, obj: JSON, path: Path) -> Iterator[_Spot]:
     if not isinstance(obj, dict) or not has_type(type_name):
         return
-    for field in _fields(type_name):
+    for field in own_and_embedded_fields_of(type_name):
         rule, value, at = rule_of(type_name, field.name), obj.get(field.name), (*path, field.name)
         if rule.values or (rule.required and field.type == "string"):
             yield _Spot(at, field, rule)
@@ -70,14 +70,6 @@ def _spots(type_name: str, obj: JSON, path: Path) -> Iterator[_Spot]:
             within = [((*at, key), item) for key, item in (value or {}).items()]
         for below, item in within:
             yield from _spots(field.type, item, below)
-
-
-def _fields(type_name: str) -> Iterator[Field]:
-    for field in fields_of(type_name):
-        if field.inline:
-            yield from _fields(field.type)
-        else:
-            yield field
 
 
 def _spoil(made: JSON, spot: _Spot, chance: random.Random) -> None:

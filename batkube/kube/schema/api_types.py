@@ -68,6 +68,16 @@ def fields_of(type_name: str) -> tuple[Field, ...]:
     )
 
 
+@cache
+def own_and_embedded_fields_of(type_name: str) -> tuple[Field, ...]:
+    """Return the fields of a type, with those of embedded types in the place of these."""
+    return tuple(
+        found
+        for field in fields_of(type_name)
+        for found in (own_and_embedded_fields_of(field.type) if field.inline else (field,))
+    )
+
+
 def merges_of(type_name: str) -> Mapping[str, tuple[str, str]]:
     """Return the merge rules of the fields that have rules of their own in strategic merge patch.
 

@@ -6,13 +6,12 @@ in the code of the kinds.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
 from . import read_json
-from .api_types import Field, fields_of
+from .api_types import Field, own_and_embedded_fields_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +34,7 @@ def rule_of(type_name: str, field: str) -> FieldRule:
     field.
     """
     table = _table()
-    its = next((each for each in _fields(type_name) if each.name == field), None)
+    its = next((each for each in own_and_embedded_fields_of(type_name) if each.name == field), None)
     if its is None:
         raise LookupError(f"{type_name} has no field {field!r}")
     required = field in table["required"].get(type_name, ())
@@ -48,17 +47,8 @@ def required_texts(type_name: str) -> tuple[str, ...]:
     empty one cannot be told from an absent one, or says something.)
     """
     required = _table()["required"].get(type_name, ())
-    return tuple(its.name for its in _fields(type_name) if its.name in required and _is_text(its))
+    return tuple(its.name for its in own_and_embedded_fields_of(type_name) if its.name in required and _is_text(its))
 
 
 def _is_text(field: Field) -> bool:
     return field.shape == "list" or (field.type == "string" and not field.shape)
-
-
-def _fields(type_name: str) -> Iterator[Field]:
-    """Yield the fields of a type, those that it has from embedded ones among them."""
-    for field in fields_of(type_name):
-        if field.inline:
-            yield from _fields(field.type)
-        else:
-            yield field

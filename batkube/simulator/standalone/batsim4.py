@@ -5,7 +5,6 @@ With it everything that talks to Batsim can be tried and tested where there is n
 
 import argparse
 import math
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,13 +23,11 @@ from batkube.simulator.embedded import EmbeddedSimulator
 from batkube.simulator.options.simulator_options import SimulatorOptions
 from batkube.simulator.options.translation import ONLY_BATSIM, WITHOUT_MEANING, simulator_options
 from batkube.simulator.outputs.files import write_files
+from batkube.simulator.standalone.exits import BAD_INPUT, FAILED, FINISHED, fail
 from batkube.simulator.standalone.request_socket import RequestSocket
 
 NOT_TAKEN = (*WITHOUT_MEANING, *ONLY_BATSIM)
 """Fields of BatsimOptions; some of these are taken and mean nothing."""
-
-FINISHED, FAILED, BAD_INPUT = 0, 1, 2
-"""The exit codes."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -40,17 +37,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
         inputs = read_inputs(given)
         simulator = EmbeddedSimulator(inputs.platform, inputs.workloads, inputs.options)
     except (ValueError, OSError) as error:
-        return _fail(str(error), BAD_INPUT)
+        return fail(str(error), BAD_INPUT)
     try:
         talk(simulator, given.socket_endpoint)
     except SimulatorError as error:
         if isinstance(error, Deadlock):
             write_files(simulator, given.export)
-        return _fail(str(error), FAILED)
+        return fail(str(error), FAILED)
     except OSError as error:
-        return _fail(f"cannot connect to {given.socket_endpoint}: {error}", FAILED)
+        return fail(f"cannot connect to {given.socket_endpoint}: {error}", FAILED)
     except KeyboardInterrupt:
-        return _fail("interrupted", FAILED)
+        return fail("interrupted", FAILED)
     write_files(simulator, given.export)
     return FINISHED
 
@@ -103,11 +100,6 @@ def _start(path: str, date: str) -> str:
     if not 0 <= seconds < math.inf:
         raise ValueError(f"option --WS: expected a FILE and seconds from 0 on, not {date!r}")
     return f"{path}:{date}"
-
-
-def _fail(text: str, code: int) -> int:
-    print(f"batkube.simulator: {text}", file=sys.stderr, flush=True)
-    return code
 
 
 def parse_arguments(arguments: Sequence[str] | None = None) -> argparse.Namespace:

@@ -4,7 +4,6 @@ It is as strict as Batsim 5 with the schema and with the types of profiles, of w
 """
 
 import argparse
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -19,7 +18,7 @@ from batkube.batsim.platform import DEFAULT_MASTER, read_platform
 from batkube.batsim.workload import Workload, read_workload
 from batkube.simulator.embedded import EmbeddedSimulator
 from batkube.simulator.options.simulator_options import SimulatorOptions
-from batkube.simulator.standalone.batsim4 import BAD_INPUT, FAILED, FINISHED
+from batkube.simulator.standalone.exits import BAD_INPUT, FAILED, FINISHED, fail
 from batkube.simulator.standalone.request_socket import RequestSocket
 
 GENERIC = "generic"
@@ -58,11 +57,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
             }
             talk(simulator, socket, BatsimSide(form, features, profiles))
     except SimulatorError as error:
-        return _fail(str(error), FAILED)
+        return fail(str(error), FAILED)
     except (ValueError, OSError) as error:
-        return _fail(str(error), BAD_INPUT)
+        return fail(str(error), BAD_INPUT)
     except KeyboardInterrupt:
-        return _fail("interrupted", FAILED)
+        return fail("interrupted", FAILED)
     jobs = Path(f"{given.export}jobs.csv")
     jobs.parent.mkdir(parents=True, exist_ok=True)
     write_jobs_csv(jobs, simulator.records)
@@ -109,11 +108,6 @@ def read_events(paths: Sequence[Path]) -> list[ExternalEvent] | None:
                 )
         events = (events or []) + found
     return events
-
-
-def _fail(text: str, code: int) -> int:
-    print(f"batkube.simulator: {text}", file=sys.stderr, flush=True)
-    return code
 
 
 def parse_arguments(arguments: Sequence[str] | None = None) -> argparse.Namespace:
