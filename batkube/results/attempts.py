@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Literal
 
 from batkube.results.csv_rows import Table
+from batkube.results.result_stream import ResultStream
 
 Outcome = Literal["failed", "bound", "preempting"]
 
@@ -31,26 +32,17 @@ class AttemptLog:
     """Writes the file while the run goes on."""
 
     def __init__(self, path: Path) -> None:
-        self.path = path
-        self._file = path.open("w", encoding="utf-8", newline="")
-        self._writer = csv.writer(self._file, lineterminator="\n")
+        self._stream = ResultStream(path)
+        self._writer = csv.writer(self._stream, lineterminator="\n")
         self._writer.writerow(ATTEMPTS.names)
 
     def write(self, pod: str, time: float, outcome: Outcome, message: str) -> None:
         """Note what came of an attempt."""
-        try:
-            self._writer.writerow((pod, f"{time:.6f}", outcome, message))
-        except OSError as error:
-            error.filename = str(self.path)
-            raise
+        self._writer.writerow((pod, f"{time:.6f}", outcome, message))
 
     def close(self) -> None:
         """Write out what is buffered. Closing twice does nothing."""
-        try:
-            self._file.close()
-        except OSError as error:
-            error.filename = str(self.path)
-            raise
+        self._stream.close()
 
 
 def read_attempts_csv(path: Path) -> Iterator[Attempt]:

@@ -8,6 +8,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from batkube.results.csv_rows import Table
+from batkube.results.result_stream import ResultStream
 from batkube.results.wait_reasons import SECOND, Cause, Stretch
 
 
@@ -37,9 +38,8 @@ class WaitLog:
     """Writes the file while the run goes on."""
 
     def __init__(self, path: Path) -> None:
-        self.path = path
-        self._file = path.open("w", encoding="utf-8", newline="")
-        self._file.write(",".join(WAITS.names) + "\n")
+        self._stream = ResultStream(path)
+        self._stream.write(",".join(WAITS.names) + "\n")
 
     def write(self, pod: str, stretches: Iterable[Stretch]) -> None:
         """Note stretches of a pod's wait."""
@@ -48,19 +48,11 @@ class WaitLog:
         for begin, end, time, cause in stretches:
             cells = known.get(id(cause)) or known.setdefault(id(cause), _cells(cause))
             rows.append(f"{pod},{_date(begin)},{_date(end)},{_date(time)}{cells}")
-        try:
-            self._file.write("".join(rows))
-        except OSError as error:
-            error.filename = str(self.path)
-            raise
+        self._stream.write("".join(rows))
 
     def close(self) -> None:
         """Write out what is buffered. Closing twice does nothing."""
-        try:
-            self._file.close()
-        except OSError as error:
-            error.filename = str(self.path)
-            raise
+        self._stream.close()
 
 
 @lru_cache(1 << 14)

@@ -11,14 +11,15 @@ from batkube.results.wait_reasons import Cause, Reason, Stretch
 
 @pytest.fixture
 def written(tmp_path: Path) -> Path:
-    log = WaitLog(tmp_path / "waits.csv")
+    path = tmp_path / "waits.csv"
+    log = WaitLog(path)
     ruled = Cause(Reason.CONSTRAINTS, "Zones", 'node(s) in "a", or\nin b', 2)
     log.write("p1", [Stretch(0, 1_500_000, 1_500_000, Cause(Reason.QUEUE_ORDER))])
     log.write("p2", [Stretch(10**15, 10**15 + 1, 1, ruled), Stretch(10**15 + 1, 10**15 + 9, 3, Cause(Reason.GANG))])
     log.write("p1", [Stretch(1_500_000, 2_000_000, 500_000, Cause(Reason.STARTUP))])
     log.close()
     log.close()
-    return log.path
+    return path
 
 
 P1 = [Wait("p1", 0, 1.5, 1.5, "queue_order"), Wait("p1", 1.5, 2, 0.5, "startup")]
