@@ -120,10 +120,6 @@ class Fuzz:
         return _fault_of_body(answer, content)
 
 
-def _shown(request: Request) -> str:
-    return f"{request.method} {request.target[:200]} {request.headers} {request.body[:400]!r}"
-
-
 def _fault_of_body(answer: httpx.Response, content: bytes) -> str:
     media_type = answer.headers.get("Content-Type", "")
     try:

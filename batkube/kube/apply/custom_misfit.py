@@ -14,7 +14,6 @@ from .types import KEYED, SET, Type
 JSON = dict[str, Any]
 
 _EMBEDDED = "x-kubernetes-embedded-resource"
-_KINDS: dict[type, str] = {dict: "object", list: "array"}
 _SCALARS = {"string": "string", "boolean": "boolean"} | dict.fromkeys(("integer", "number"), "numeric (int or float)")
 
 

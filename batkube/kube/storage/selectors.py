@@ -14,7 +14,6 @@ from functools import lru_cache
 from ..apimachinery.names import label_value, qualified_name
 from ..apimachinery.status import ApiError, quote
 
-_NAME = re.compile(r"([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)")
 _TOKEN = re.compile(r"\s*(==|!=|=|!|,|\(|\)|<|>|[^\s=!,()<>]+)")
 
 

@@ -30,7 +30,6 @@ JSON = dict[str, Any]
 MAX_DEPTH = 150
 MAX_MESSAGES = 200_000
 
-_UNIONS = "JSONSchemaProps"
 _SCHEMA = "apiextensions/v1.JSONSchemaProps"
 
 
