@@ -3,6 +3,7 @@
 import sys
 import time
 from contextlib import AsyncExitStack
+from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
 
@@ -12,7 +13,7 @@ from batkube.batsim.endpoint import Endpoint
 from batkube.batsim.errors import ProtocolError, SimulatorDied
 from batkube.batsim.farewell import Conversation
 from batkube.batsim.messages import Message, SimulationBegins
-from batkube.batsim.platform import read_platform
+from batkube.batsim.platform import Platform, read_platform
 from batkube.batsim.recording import Recorder
 from batkube.batsim.result_files import ResultFiles
 from batkube.batsim.routing import Router
@@ -32,6 +33,25 @@ from batkube.settings import ServeSettings
 from batkube.startup.model import read_startup
 
 
+@dataclass(frozen=True)
+class _Given:
+    """The files that all simulations have in common."""
+
+    platform: Platform | None
+    control_latency: float
+    startup: Startup | None
+
+
+def _read(settings: ServeSettings) -> _Given:
+    """Read them. Raises OSError, and ValueError."""
+    platform = read_platform(settings.platform) if settings.platform else None
+    latency = UNKNOWN_CONTROL_LATENCY
+    if platform:
+        latency = largest_control_latency(Router(platform), platform.resources())
+    startup = Startup(read_startup(settings.startup), settings.seed) if settings.startup else None
+    return _Given(platform, latency, startup)
+
+
 async def serve_beside_batsim(settings: ServeSettings) -> None:
     """Play cluster for whichever Batsim calls."""
     clock = SimulatedTime(settings.epoch)
@@ -44,6 +64,7 @@ async def serve_beside_batsim(settings: ServeSettings) -> None:
         batsim = Conversation(endpoint)
         stack.push_async_callback(batsim.close)
         stack.push_async_callback(_dismiss, batsim)
+        given = _read(settings)  # a Batsim that waits is dismissed where they are refused
         api = simulated_server(settings, clock, pace, lambda: current[-1].simulation if current else None)
         server, path = await start_api(settings, api, stack)
         print(
@@ -53,13 +74,14 @@ async def serve_beside_batsim(settings: ServeSettings) -> None:
             flush=True,
         )
         try:
-            await _simulations(settings, server, batsim, clock, pace, current, asked)
+            await _simulations(settings, given, server, batsim, clock, pace, current, asked)
         except Interrupted:
             return
 
 
 async def _simulations(
     settings: ServeSettings,
+    given: _Given,
     server: ApiServer,
     batsim: Conversation,
     clock: SimulatedTime,
@@ -68,11 +90,6 @@ async def _simulations(
     asked: Asked,
 ) -> None:
     """Play simulations one after another, each with a fresh cluster and a folder of its own."""
-    platform = read_platform(settings.platform) if settings.platform else None
-    latency = UNKNOWN_CONTROL_LATENCY
-    if platform:
-        latency = largest_control_latency(Router(platform), platform.resources())
-    startup = Startup(read_startup(settings.startup), settings.seed) if settings.startup else None
     recorder = Recorder()
     if settings.record is not None:
         batsim.endpoint.on_exchange = recorder.note
@@ -102,10 +119,10 @@ async def _simulations(
             quiescence=QuiescenceOnRealClock(server, settings.step, None, settings.scheduler_names),
             scheduler_name=settings.scheduler_names[0],
             served=None,
-            platform=platform,
-            startup=startup,
+            platform=given.platform,
+            startup=given.startup,
             pace=pace,
-            control_latency=latency,
+            control_latency=given.control_latency,
             energy=settings.energy,
             power_off_after=settings.power_off_after,
             parquet=settings.parquet,

@@ -56,3 +56,11 @@ def test_what_is_wrong_with_a_value(ground: Ground, words: list[str], told: str)
     assert lines[0].startswith(told)
     assert len(lines) <= 2
     assert all(len(line) < 800 for line in lines)
+
+
+@pytest.mark.parametrize("option", ["--startup", "--platform"])
+def test_files_of_a_server_beside_batsim_are_read_before_it_says_that_it_is_up(ground: Ground, option: str) -> None:
+    words = ("--port", "0", "--batsim", "tcp://127.0.0.1:0", "-o", "out", option, "text")
+    ended = ground.ended(Trial("batkube serve", option, "", "text", words))
+    assert (ended.exit_code, ended.stdout) == (2, "")
+    assert ended.stderr.startswith("batkube: text: ")
