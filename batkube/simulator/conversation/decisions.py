@@ -100,7 +100,7 @@ class Decisions:
             engine.hosts.check_free(alloc.hosts)
             check_size(job, alloc)
             placement = alloc.placement(job, engine.hosts, engine.resources.storage)
-            engine.start(job, alloc.hosts, placement)
+            engine.runner.start(job, alloc.hosts, placement)
         except ValueError as error:
             raise ValueError(f"job {job.id}: {error}") from None
 
@@ -118,7 +118,7 @@ class Decisions:
         for job in jobs:
             if job.life.state is not JobState.RUNNING and not job.life.state.completed:
                 raise ValueError(f"job {job.id} {_STATES[job.life.state]}")
-        self._engine.kill(jobs)
+        self._engine.runner.kill(jobs)
 
     def _set_job_metadata(self, data: m.SetJobMetadataData) -> Handle:
         _no_other_members(data, "job_id and metadata")
@@ -183,7 +183,7 @@ class Decisions:
 
     def _call_later(self, timestamp: float) -> None:
         self._engine.control.check_call(timestamp)
-        self._engine.call_later(timestamp)
+        self._engine.waiter.call_later(timestamp)
 
     # Dynamic jobs
 

@@ -1,17 +1,14 @@
-"""The simulated world: jobs run on hosts, and time jumps from one happening to the next."""
+"""The parts of a simulation, put together as its options say."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from functools import partial
 
-from batkube.batsim.allocation import format_intervals
 from batkube.batsim.external_events import check_external_events
 from batkube.batsim.jobs import JobState
-from batkube.batsim.messages import Progress
 from batkube.batsim.platform import Platform
 from batkube.batsim.routing import Router
 from batkube.batsim.workflow import Workflow
 from batkube.batsim.workload import Workload
-from batkube.event_queue import Action
 from batkube.simulator.books.books import Books
 from batkube.simulator.books.hosts import Hosts
 from batkube.simulator.books.jobs import SimulatedJob
@@ -22,27 +19,24 @@ from batkube.simulator.controls.exact import ExactControl
 from batkube.simulator.controls.ideal import IdealControl
 from batkube.simulator.controls.message_routes import MessageRoutes
 from batkube.simulator.options.simulator_options import SimulatorOptions
+from batkube.simulator.server.job_runner import JobRunner
 from batkube.simulator.server.outbox import Outbox
 from batkube.simulator.server.server import Server
 from batkube.simulator.server.submission import Submitter, simulated_jobs
 from batkube.simulator.server.switching import Switching
+from batkube.simulator.server.waiter import Waiter
 from batkube.simulator.server.workflows import WorkflowSubmitter
 from batkube.simulator.sharing.infrastructure import Infrastructure
 from batkube.simulator.sharing.tasks import Tasks
 from batkube.simulator.time.clock import Clock
-from batkube.simulator.time.dates import SECOND, picoseconds
+from batkube.simulator.time.dates import picoseconds
 from batkube.simulator.time.event_queue import Rank, SimulatedEvents
-from batkube.simulator.work.execution import WALLTIME_REACHED, Execution, Machinery
+from batkube.simulator.work.execution import Machinery
 from batkube.simulator.work.job_traces import JobTraces
-from batkube.simulator.work.leaves import KILLED_IN_TASK, nothing
-from batkube.simulator.work.placement import Placement
-
-SHORTEST_WAIT = 1e-5
-"""The shortest sleep of Batsim's waiters, in simulated seconds."""
 
 
 class Engine:
-    """Puts the parts together, and runs jobs on hosts for them."""
+    """The parts of one simulation: hosts, jobs, the server, and the actors around it."""
 
     def __init__(self, platform: Platform, workloads: Mapping[str, Workload], options: SimulatorOptions) -> None:
         self.options = options
@@ -62,9 +56,6 @@ class Engine:
         self.profiles = KnownProfiles(workloads.values(), reuse=options.profile_reuse and options.dynamic_jobs)
         self.watchers: list[Watcher] = []
         """The watchers that are told what happens to jobs, at its true date. Hosts have their own."""
-        self._executions: dict[SimulatedJob, Execution] = {}
-        """The jobs whose actor exists, and what it plays."""
-        self._starts = 0
         queue = SimulatedEvents()
         tasks = Tasks(queue)
         router = Router(platform)
@@ -91,23 +82,21 @@ class Engine:
             energy=options.energy,
             trace=options.trace_machine_states,
         )
+        self.runner = JobRunner(
+            self.hosts,
+            self.profiles,
+            self.books,
+            self.server,
+            self.machinery,
+            self.watchers,
+            self.resources.master,
+            exact=options.exact,
+        )
+        self.waiter = Waiter(self.server, self.control, self.resources.master)
         self.switching: Switching | None = None
         if self.books.energy is not None:
             self.switching = Switching(self.hosts, self.books.energy, self.books.states, self.machinery, self.server)
         self._launch_submitters(workloads.values())
-
-    @property
-    def now(self) -> int:
-        """The present in picoseconds."""
-        return self.clock.now
-
-    @property
-    def seconds(self) -> float:
-        """The present in seconds.
-
-        In exact simulations it is SimGrid's clock, by which a job may take less than a picosecond.
-        """
-        return self.clock.seconds if self.options.exact else self.clock.now / SECOND
 
     def waiting_jobs(self) -> list[SimulatedJob]:
         """Return the submitted jobs that were neither started nor rejected."""
@@ -159,126 +148,3 @@ class Engine:
             add=lambda job: self.jobs.update({job.id: job}),
         )
         submitter.launch()
-
-    # The life of a job. The callers have checked that each step is allowed.
-
-    def start(self, job: SimulatedJob, hosts: tuple[int, ...], placement: Placement) -> Execution:
-        """Make the actor that runs a job on its hosts; the job is RUNNING from now on."""
-        execution = Execution(
-            job,
-            placement,
-            self.machinery,
-            on_end=partial(self._end, job),
-            on_message=partial(self.server.from_job, job),
-            profiles=self.profiles.of(job.workload),
-        )
-        execution.prepare()
-        job.life.move(JobState.RUNNING)
-        job.hosts = hosts
-        job.allocation = format_intervals(hosts)
-        self.control.spawn(lambda: self._begin(job, execution))
-        return execution
-
-    def _begin(self, job: SimulatedJob, execution: Execution) -> None:
-        job.life.starting_time = self.seconds
-        job.place = self._starts
-        self._starts += 1
-        self._executions[job] = execution
-        self.books.read(job.hosts, lambda: self._go(job, execution))
-
-    def _go(self, job: SimulatedJob, execution: Execution) -> None:
-        self.hosts.take(job.id, job.hosts)
-        for watcher in self.watchers:
-            watcher.job_started(job)
-        execution.start()
-
-    def _end(self, job: SimulatedJob, code: int) -> None:
-        """End the job's actor: the job has ended by itself, at its walltime, or its task was cancelled."""
-        execution = self._executions[job]
-        if code == KILLED_IN_TASK:
-            # The killer tells the server.
-            self._leave(job, JobState.COMPLETED_KILLED, code, execution.close)
-            return
-        state = JobState.COMPLETED_SUCCESSFULLY
-        if code == WALLTIME_REACHED:
-            state = JobState.COMPLETED_WALLTIME_REACHED
-        elif code:
-            state = JobState.COMPLETED_FAILED
-
-        def tell() -> None:
-            self.control.send(
-                execution.placement.host,
-                partial(self.server.completed, job),
-                execution.close,
-                call_back=job.on_completed,
-            )
-
-        self._leave(job, state, code, tell)
-
-    def _leave(self, job: SimulatedJob, state: JobState, code: int, then: Action) -> None:
-        job.life.complete(state, code, self.seconds)
-        del self._executions[job]
-        self.hosts.release(job.id, job.hosts)
-        self.books.read(job.hosts, lambda: self._left(job, then))
-
-    def _left(self, job: SimulatedJob, then: Action) -> None:
-        for watcher in self.watchers:
-            watcher.job_ended(job)
-        then()
-
-    def kill(self, jobs: Sequence[SimulatedJob]) -> None:
-        """Make the actor that stops the running jobs. If all are being killed already nothing is told, as in Batsim."""
-        asked = [job for job in jobs if not job.kill_asked]
-        for job in asked:
-            job.kill_asked = True
-        if asked:
-            self.server.killers += 1
-            self.control.spawn(lambda: self._kill(asked, {}))
-
-    def _kill(self, jobs: Sequence[SimulatedJob], progress: dict[str, Progress], done: int = 0) -> None:
-        """Stop the jobs after the first ``done``, one after the other (``killer_process``)."""
-        for index, job in enumerate(jobs[done:], done):
-            if job.life.state is JobState.RUNNING:
-                execution = self._executions.get(job)
-                if execution is None:
-                    raise ValueError(f"job {job.id} is killed, and was only said to run (CHANGE_JOB_STATE)")
-                # SimGrid is asked how far a task is.
-                ask = iter([nothing] if execution.in_task else [])
-                go_on = partial(self._kill, jobs, progress, index + 1)
-                self.control.in_turn(ask, partial(self._stop, job, progress, execution.progress(), go_on))
-                return
-        self.control.send(self.resources.master, partial(self.server.killed, jobs, progress))
-
-    def _stop(self, job: SimulatedJob, progress: dict[str, Progress], asked: Progress, then: Action) -> None:
-        """Cancel the job's task, so that its actor ends the job; or kill the actor."""
-        execution = self._executions.get(job)
-        progress[job.id] = asked
-        if execution is None:
-            # The job has ended while its task was asked.
-            then()
-            return
-        in_task = execution.in_task
-        code: list[int] = []
-
-        def stop() -> None:
-            if job in self._executions:
-                progress[job.id] = execution.progress()
-                if in_task:
-                    execution.cancel()
-                else:
-                    code.append(execution.stop())
-
-        def go_on() -> None:
-            if code:
-                self._leave(job, JobState.COMPLETED_KILLED, code[0], then)
-            else:
-                then()
-
-        self.control.in_turn(iter([stop]), go_on)
-
-    def call_later(self, timestamp: float) -> None:
-        """Make the actor that sends REQUESTED_CALL at a date."""
-        self.server.waiters += 1
-        wait = max(self.control.time(timestamp) - self.control.now(), self.control.time(SHORTEST_WAIT))
-        called = partial(self.control.send, self.resources.master, self.server.called)
-        self.control.spawn(lambda: self.control.wait(wait, Rank.CALL, called))
