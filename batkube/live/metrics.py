@@ -30,7 +30,7 @@ class _Family:
         self.lines = [f"# HELP {name} {about}", f"# TYPE {name} gauge"]
 
     def add(self, value: float, labels: Labels | None = None) -> None:
-        text = ",".join(f'{name}="{its.translate(_ESCAPES)}"' for name, its in (labels or {}).items())
+        text = ",".join(f'{name}="{label.translate(_ESCAPES)}"' for name, label in (labels or {}).items())
         number = int(value) if value == int(value) else value
         self.lines.append(f"{self.name}{{{text}}} {number}" if text else f"{self.name} {number}")
 
@@ -77,17 +77,17 @@ def _of_pods(pods: Iterable[JSON]) -> list[_Family]:
         now = pod.get("status", {}).get("phase", "Pending")
         if now in _OVER:
             continue
-        its = {"namespace": meta["namespace"], "pod": meta["name"], "uid": meta["uid"]}
+        common = {"namespace": meta["namespace"], "pod": meta["name"], "uid": meta["uid"]}
         node = spec.get("nodeName", "")
-        info.add(1, {**its, "node": node, "priority_class": spec.get("priorityClassName", "")})
+        info.add(1, {**common, "node": node, "priority_class": spec.get("priorityClassName", "")})
         for one in PHASES:
-            phase.add(one == now, {**its, "phase": one})
+            phase.add(one == now, {**common, "phase": one})
         for value in ("true", "false"):
-            scheduled.add((value == "true") == bool(node), {**its, "condition": value})
+            scheduled.add((value == "true") == bool(node), {**common, "condition": value})
         for container in spec["containers"]:
             asked = amounts(container.get("resources", {}).get("requests", {}))
             for resource, amount in sorted(asked.items()):
-                labels = {**its, "container": container["name"], "node": node}
+                labels = {**common, "container": container["name"], "node": node}
                 requests.add(amount / UNIT, {**labels, "resource": _label(resource), "unit": _unit(resource)})
     return [info, phase, scheduled, requests]
 

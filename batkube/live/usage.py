@@ -27,12 +27,12 @@ def serve_usage(server: ApiServer, now: Callable[[], str]) -> None:
         for pod in running_pods(server):
             meta = pod["metadata"]
             if namespace in ("", meta["namespace"]) and name in ("", meta["name"]):
-                its = {"name": meta["name"], "namespace": meta["namespace"], "labels": meta.get("labels") or {}}
+                pod_meta = {"name": meta["name"], "namespace": meta["namespace"], "labels": meta.get("labels") or {}}
                 containers = [
                     {"name": container["name"], "usage": _usage({"spec": {"containers": [container]}})}
                     for container in pod["spec"]["containers"]
                 ]
-                yield _metrics("PodMetrics", its, now()) | {"containers": containers}
+                yield _metrics("PodMetrics", pod_meta, now()) | {"containers": containers}
 
     def nodes(_namespace: str, name: str) -> Iterator[JSON]:
         used: dict[str, list[JSON]] = {}
@@ -41,8 +41,8 @@ def serve_usage(server: ApiServer, now: Callable[[], str]) -> None:
         for node in server.list("nodes"):
             meta = node["metadata"]
             if name in ("", meta["name"]):
-                its = {"name": meta["name"], "labels": meta.get("labels") or {}}
-                yield _metrics("NodeMetrics", its, now()) | {"usage": _usage(*used.get(meta["name"], ()))}
+                node_meta = {"name": meta["name"], "labels": meta.get("labels") or {}}
+                yield _metrics("NodeMetrics", node_meta, now()) | {"usage": _usage(*used.get(meta["name"], ()))}
 
     containers = {"type": "array", "items": {"type": "object", "properties": {"usage": _USAGE}}}
     server.compute(_resource("nodes", "NodeMetrics", {"usage": _USAGE}, namespaced=False), nodes)

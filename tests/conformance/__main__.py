@@ -71,10 +71,10 @@ def _check(options: argparse.Namespace, server: Server) -> int:
     if options.junit:
         write_junit(options.junit, cases, found)
     failed = False
-    for case, its in zip(cases, found, strict=True):
-        if its and case["case"] not in known:
+    for case, of_case in zip(cases, found, strict=True):
+        if of_case and case["case"] not in known:
             failed = True
-            print(case_text(case, its))
+            print(case_text(case, of_case))
     print(area_table(cases, found, list(known)))
     return int(failed)
 

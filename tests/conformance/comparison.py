@@ -114,7 +114,7 @@ class Comparison:
         value = int(text)
         if detail.endswith("+"):  # of a list or a bookmark: covers what was written before, and nothing written later
             rank = int(detail[:-1])
-            newest = max((its for number, its in self._versions.items() if number <= rank), default=0)
+            newest = max((version for number, version in self._versions.items() if number <= rank), default=0)
             if value < newest:
                 self._report(path, f"at least {newest}, the newest version it must cover", text)
             self._lists.append((rank, value))
@@ -124,9 +124,9 @@ class Comparison:
             if value != self._versions[rank]:
                 self._report(path, f"{self._versions[rank]}, unchanged ({token})", text)
             return
-        below = max((its for number, its in self._versions.items() if number < rank), default=0)
-        above = min((its for number, its in self._versions.items() if number > rank), default=value + 1)
-        seen = max((its for number, its in self._lists if number < rank), default=0)
+        below = max((version for number, version in self._versions.items() if number < rank), default=0)
+        above = min((version for number, version in self._versions.items() if number > rank), default=value + 1)
+        seen = max((version for number, version in self._lists if number < rank), default=0)
         if not below < value < above:
             limit = f" and under {above}" if value >= above else ""
             self._report(path, f"a version over {below}{limit}", text)

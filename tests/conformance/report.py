@@ -56,6 +56,7 @@ def write_junit(file: Path, cases: Sequence[Case], found: Sequence[Sequence[Diff
         if differences:
             failure = ElementTree.SubElement(test, "failure", message=f"{len(differences)} differences")
             failure.text = "\n".join(
-                f"step {its.step} {its.path}: expected {its.expected}, got {its.got}" for its in differences
+                f"step {difference.step} {difference.path}: expected {difference.expected}, got {difference.got}"
+                for difference in differences
             )
     ElementTree.ElementTree(suite).write(file, encoding="utf-8", xml_declaration=True)

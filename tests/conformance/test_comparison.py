@@ -46,7 +46,7 @@ def test_other_uids_and_versions_of_the_same_order_are_equal() -> None:
     ],
 )
 def test_what_clients_rely_on_is_noticed(got: list[JSON], path: str) -> None:
-    assert [its.path for its in compared([answer(UIDS[0], "5"), answer(UIDS[0], "9")], got)] == [path]
+    assert [difference.path for difference in compared([answer(UIDS[0], "5"), answer(UIDS[0], "9")], got)] == [path]
 
 
 def test_texts_differ_at_the_strict_level_alone() -> None:
@@ -55,7 +55,9 @@ def test_texts_differ_at_the_strict_level_alone() -> None:
         return [{"status": 422, "headers": {}, "body": body}]
 
     assert compared(refusal("one"), refusal("other")) == []
-    assert [its.path for its in compared(refusal("one"), refusal("other"), strict=True)] == ["body.message"]
+    assert [difference.path for difference in compared(refusal("one"), refusal("other"), strict=True)] == [
+        "body.message"
+    ]
 
 
 def test_a_server_may_leave_out_what_a_simulator_does_not_need() -> None:

@@ -120,7 +120,7 @@ class Normaliser:
             if key == "managedFields":
                 # The server orders entries by their time in seconds first: by chance, that is.
                 entries = sorted(
-                    item, key=lambda its: [str(its.get(k)) for k in ("manager", "operation", "subresource")]
+                    item, key=lambda entry: [str(entry.get(k)) for k in ("manager", "operation", "subresource")]
                 )
                 result[key] = self._value(entries, here, loose)
             elif key == "rows" and not path:
@@ -154,8 +154,11 @@ class Normaliser:
 
     def _rows(self, table: dict[str, JSON]) -> JSON:
         columns = table.get("columnDefinitions") or []
-        ages = [its.get("name") in ("Age", "Last Seen", "First Seen") or its.get("type") == "date" for its in columns]
-        lasting = [its.get("name") == "Duration" for its in columns]
+        ages = [
+            column.get("name") in ("Age", "Last Seen", "First Seen") or column.get("type") == "date"
+            for column in columns
+        ]
+        lasting = [column.get("name") == "Duration" for column in columns]
         rows = []
         for row in table["rows"] or []:
             row = dict(row)

@@ -281,8 +281,8 @@ def test_a_cron_job_starts_what_is_due(cluster: Cluster) -> None:
         found: list[JSON] = cluster.get("batch/v1/cronjobs", "nightly")["status"].get("active", [])
         return found
 
-    (its,) = cluster.wait_until("it is named as active", active)
-    assert its["name"] == started["metadata"]["name"]
+    (named,) = cluster.wait_until("it is named as active", active)
+    assert named["name"] == started["metadata"]["name"]
 
     def ended() -> bool:
         for pod in cluster.list("v1/pods"):

@@ -165,8 +165,8 @@ def test_jobs_are_admitted_as_far_as_the_quota_goes(queues: Cluster) -> None:
     cluster.create("batch/v1/jobs", job("second", "2"))
 
     def told_to_wait() -> bool:
-        its = condition(workload("second"), "QuotaReserved")
-        return its["status"] == "False" and "insufficient unused quota" in its["message"]
+        reserved = condition(workload("second"), "QuotaReserved")
+        return reserved["status"] == "False" and "insufficient unused quota" in reserved["message"]
 
     cluster.wait_until("the second job is told to wait", told_to_wait)
     assert cluster.get("batch/v1/jobs", "second")["spec"]["suspend"]

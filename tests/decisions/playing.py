@@ -131,7 +131,7 @@ async def _decision(asking: httpx.AsyncClient, name: str, here: set[str]) -> JSO
         while True:
             pod = await _get(asking, f"{PODS}/{name}")
             node, status = pod["spec"].get("nodeName"), pod.get("status", {})
-            conditions = {its["type"]: its for its in status.get("conditions", ())}
+            conditions = {condition["type"]: condition for condition in status.get("conditions", ())}
             scheduled = conditions.get("PodScheduled", {})
             gated = scheduled.get("reason") == "SchedulingGated"
             refused = scheduled.get("status") == "False" and not status.get("nominatedNodeName")
@@ -147,7 +147,10 @@ async def _decision(asking: httpx.AsyncClient, name: str, here: set[str]) -> JSO
                 if due <= {text.partition(":")[0] for text in said}:
                     break
             await asyncio.sleep(LOOK)
-    shown = [{key: its.get(key) for key in ("type", "status", "reason", "message")} for its in conditions.values()]
+    shown = [
+        {key: condition.get(key) for key in ("type", "status", "reason", "message")}
+        for condition in conditions.values()
+    ]
     return {"pod": name, "node": node, "conditions": shown, "events": said}
 
 

@@ -29,8 +29,8 @@ def scenario(number: int) -> Scenario:
     chance = random.Random(number)
     objects: list[tuple[str, JSON]] = []
     for name, value in (("low", 10), ("high", 1000)):
-        its = {"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass", "metadata": {"name": name}}
-        objects.append(("/apis/scheduling.k8s.io/v1/priorityclasses", {**its, "value": value}))
+        named = {"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass", "metadata": {"name": name}}
+        objects.append(("/apis/scheduling.k8s.io/v1/priorityclasses", {**named, "value": value}))
     nodes = [_node(chance, index) for index in range(chance.randint(4, 9))]
     objects += [("/api/v1/nodes", node) for node in nodes]
     with_devices = number % 4 == 3
@@ -136,8 +136,12 @@ def _devices(chance: random.Random, nodes: list[str]) -> list[tuple[str, JSON]]:
             devices = [{"name": f"d{index}", "attributes": {"size": {"int": index}}} for index in range(2)]
             pool = {"name": node, "generation": 1, "resourceSliceCount": 1}
             spec = {"driver": DRIVER, "nodeName": node, "pool": pool, "devices": devices}
-            its = {"apiVersion": "resource.k8s.io/v1", "kind": "ResourceSlice", "metadata": {"name": f"{node}-devices"}}
-            found.append((f"{group}/resourceslices", {**its, "spec": spec}))
+            named = {
+                "apiVersion": "resource.k8s.io/v1",
+                "kind": "ResourceSlice",
+                "metadata": {"name": f"{node}-devices"},
+            }
+            found.append((f"{group}/resourceslices", {**named, "spec": spec}))
     return found
 
 

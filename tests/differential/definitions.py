@@ -62,14 +62,14 @@ class Kind:
         kinds = ["string", "string", "integer", "number", "boolean", "either", "free"]
         if depth < 4:
             kinds += ["object", "object", "map", "atomic", "set", "keyed", "keyed", "embedded"]
-        its = getattr(self, f"_{self._chance.choice(kinds)}")(depth)
-        if its.get("properties") and self._chance.random() < 0.15:
-            its = self._combined(its)
+        made = getattr(self, f"_{self._chance.choice(kinds)}")(depth)
+        if made.get("properties") and self._chance.random() < 0.15:
+            made = self._combined(made)
         if self._chance.random() < 0.1:
-            its["nullable"] = True
+            made["nullable"] = True
         if self._chance.random() < 0.15:
-            its["default"] = self.value(its)
-        return its
+            made["default"] = self.value(made)
+        return made
 
     def _string(self, depth: int) -> JSON:
         made: JSON = {"type": "string"}
@@ -116,12 +116,12 @@ class Kind:
     def _free(self, depth: int) -> JSON:
         return {"x-kubernetes-preserve-unknown-fields": True} | self._chance.choice([{}, {"type": "object"}])
 
-    def _combined(self, its: JSON) -> JSON:
-        names = list(its["properties"])
+    def _combined(self, schema: JSON) -> JSON:
+        names = list(schema["properties"])
         key = self._chance.choice(["oneOf", "anyOf", "allOf", "not"])
         parts = [{"required": [name]} for name in names[:2]]
-        its[key] = parts[0] if key == "not" else parts
-        return its
+        schema[key] = parts[0] if key == "not" else parts
+        return schema
 
     def _map(self, depth: int) -> JSON:
         made = {"type": "object", "additionalProperties": self._schema(depth + 1)}
@@ -165,18 +165,18 @@ class Kind:
 
     def value(self, schema: JSON, depth: int = 0) -> JSON:
         """A value that fits the schema, mostly."""
-        chance, its = self._chance, schema.get("type")
+        chance, json_type = self._chance, schema.get("type")
         if "enum" in schema:
             return chance.choice(schema["enum"])
-        if its == "string":
+        if json_type == "string":
             return chance.choice(_TEXTS) if "format" in schema else chance.choice(["x", "ab", "abc"])
-        if its == "integer" or schema.get("x-kubernetes-int-or-string"):
+        if json_type == "integer" or schema.get("x-kubernetes-int-or-string"):
             return chance.choice([1, 2, 2, 4, 7])
-        if its == "number":
+        if json_type == "number":
             return chance.choice([1, 1.5, 2])
-        if its == "boolean":
+        if json_type == "boolean":
             return chance.random() < 0.5
-        if its == "array":
+        if json_type == "array":
             count = chance.choice([0, 1, 2, 2, 3])
             return [self.value(schema["items"], depth + 1) for _ in range(count)]
         if "additionalProperties" in schema:

@@ -49,58 +49,60 @@ class Schemas:
         """All mutations of an object."""
         group, _, version = base["apiVersion"].rpartition("/")
         schema = {"$ref": "/" + self._kinds[group, version, base["kind"]]}
-        for path, its, current in self._walk(base, schema, ()):
-            for value in [DELETED, *self._values(its, current)] if current is not None else self._values(its, current):
+        for path, field, current in self._walk(base, schema, ()):
+            for value in (
+                [DELETED, *self._values(field, current)] if current is not None else self._values(field, current)
+            ):
                 if value != current or value == DELETED:
                     yield Mutation(base, path, value)
 
     def _walk(self, value: JSON, schema: JSON, path: Path) -> Iterator[tuple[Path, JSON, JSON]]:
         """All places of an object, with their schemas and values; also those where it says nothing."""
-        its = self._resolved(schema)
-        if isinstance(value, dict) and "properties" in its:
-            for name, field in its["properties"].items():
+        resolved = self._resolved(schema)
+        if isinstance(value, dict) and "properties" in resolved:
+            for name, field in resolved["properties"].items():
                 below = (*path, name)
                 if below not in _LEFT_OUT:
                     yield below, field, value.get(name)
                     if name in value:
                         yield from self._walk(value[name], field, below)
             yield (*path, "unknownField"), {"type": "string"}, None
-        elif isinstance(value, dict) and "additionalProperties" in its:
+        elif isinstance(value, dict) and "additionalProperties" in resolved:
             for name, item in value.items():
-                yield (*path, name), its["additionalProperties"], item
-                yield from self._walk(item, its["additionalProperties"], (*path, name))
-        elif isinstance(value, list) and "items" in its:
+                yield (*path, name), resolved["additionalProperties"], item
+                yield from self._walk(item, resolved["additionalProperties"], (*path, name))
+        elif isinstance(value, list) and "items" in resolved:
             for index, item in enumerate(value):
-                yield from self._walk(item, its["items"], (*path, index))
+                yield from self._walk(item, resolved["items"], (*path, index))
 
     def _values(self, schema: JSON, current: JSON) -> list[JSON]:
         """Return what may stand there, right or wrong."""
-        name, its = _name(schema), self._resolved(schema)
-        kind = its.get("type")
+        name, resolved = _name(schema), self._resolved(schema)
+        kind = resolved.get("type")
         for ending, values in (("Quantity", _QUANTITIES), ("IntOrString", _INT_OR_STRINGS), ("Time", _TIMES)):
             if name.endswith(ending):
                 return values
         if kind == "string":
-            return ["!!", "YQ=="] if its.get("format") == "byte" else _STRINGS
+            return ["!!", "YQ=="] if resolved.get("format") == "byte" else _STRINGS
         if kind in ("integer", "number"):
             return _NUMBERS
         if kind == "boolean":
             return [True, False, "true", None]
         if kind == "array":
-            item = self._least(its["items"])
+            item = self._least(resolved["items"])
             twice = [[*current, copy.deepcopy(current[0])]] if isinstance(current, list) and current else []
             return [[], None, {}, *twice, [None], [item], [item, item]]
-        if "additionalProperties" in its:
-            item = self._least(its["additionalProperties"])
+        if "additionalProperties" in resolved:
+            item = self._least(resolved["additionalProperties"])
             return [{}, None, {"Bad Key!": item}, {"": item}, {"a/b": item}, {"x": 7}, {"x": "Bad Value!"}, {"x": ""}]
-        properties = its.get("properties") or {}
+        properties = resolved.get("properties") or {}
         full = {name: self._least(field, 2) for name, field in properties.items()}
         return [{}, None, self._least(schema), [], full] if properties or kind == "object" else [{}, "x", 5]
 
     def _least(self, schema: JSON, depth: int = 0) -> JSON:
         """A value with no more than must be there."""
-        name, its = _name(schema), self._resolved(schema)
-        kind = its.get("type")
+        name, resolved = _name(schema), self._resolved(schema)
+        kind = resolved.get("type")
         if name.endswith("Quantity"):
             return "1"
         if name.endswith("Time"):
@@ -108,14 +110,14 @@ class Schemas:
         if name.endswith("IntOrString") or kind in ("integer", "number"):
             return 1
         if kind == "string":
-            return "YQ==" if its.get("format") == "byte" else "x"
+            return "YQ==" if resolved.get("format") == "byte" else "x"
         if kind == "boolean":
             return True
         if kind == "array":
-            return [self._least(its["items"], depth + 1)] if depth < 4 else []
-        if "additionalProperties" in its:
-            return {"k": self._least(its["additionalProperties"], depth + 1)}
-        return {name: self._least(its["properties"][name], depth + 1) for name in its.get("required", ())}
+            return [self._least(resolved["items"], depth + 1)] if depth < 4 else []
+        if "additionalProperties" in resolved:
+            return {"k": self._least(resolved["additionalProperties"], depth + 1)}
+        return {name: self._least(resolved["properties"][name], depth + 1) for name in resolved.get("required", ())}
 
     def _resolved(self, schema: JSON) -> JSON:
         while "$ref" in schema:

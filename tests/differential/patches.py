@@ -66,12 +66,12 @@ def _operations(chance: random.Random, about: JSON) -> JSON:
         ending = chance.choice([""] * 12 + ["/missing"])
         if isinstance(value, list) and not ending:
             ending = chance.choice([""] * 6 + ["/-", "/5", "/-1", "/01", "/x"])
-        its: JSON = {"op": operation, "path": _pointer(path) + ending}
+        step: JSON = {"op": operation, "path": _pointer(path) + ending}
         if operation in ("add", "replace", "test") and chance.random() < 0.95:
-            its["value"] = chance.choice([None, "", "x", 1, True, [], {}, {"a": "b"}, ["x"], value, value, value])
+            step["value"] = chance.choice([None, "", "x", 1, True, [], {}, {"a": "b"}, ["x"], value, value, value])
         if operation in ("copy", "move"):
-            its["from"] = _pointer(chance.choice(places)[0]) + chance.choice(["", "", "", "/nope"])
-        operations.append(its)
+            step["from"] = _pointer(chance.choice(places)[0]) + chance.choice(["", "", "", "/nope"])
+        operations.append(step)
     return operations
 
 

@@ -49,14 +49,14 @@ def read_writes(base: Base) -> list[Write]:
     """Those to subresources of an object."""
     return [
         Write(
-            its["subresource"],
-            its.get("method", "PUT"),
-            tuple(its.get("methods", _METHODS if "method" not in its else [its["method"]])),
-            its.get("merge"),
-            its.get("body"),
-            its.get("dry", False),
+            written["subresource"],
+            written.get("method", "PUT"),
+            tuple(written.get("methods", _METHODS if "method" not in written else [written["method"]])),
+            written.get("merge"),
+            written.get("body"),
+            written.get("dry", False),
         )
-        for its in copy.deepcopy([one for one in _written_down() if one["of"] == base.name])
+        for written in copy.deepcopy([one for one in _written_down() if one["of"] == base.name])
     ]
 
 

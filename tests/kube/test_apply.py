@@ -76,7 +76,7 @@ async def test_the_same_again_is_no_write(server: ApiServer, client: httpx.Async
 
 async def test_lists_merge_by_their_keys(client: httpx.AsyncClient) -> None:
     def conditions(*types: str) -> dict[str, Any]:
-        status = {"conditions": [{"type": its, "status": "True"} for its in types]}
+        status = {"conditions": [{"type": kind, "status": "True"} for kind in types]}
         return {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p"}, "status": status}
 
     pod = {"metadata": {"name": "p"}, "spec": {"containers": [{"name": "c", "image": "i"}]}}

@@ -49,7 +49,7 @@ def why_refused(rule: str) -> str:
     return told[0].partition('"OptionalOldSelf":null}: ')[2] if told else ""
 
 
-@pytest.mark.parametrize("recorded", RULES, ids=[its["rule"] for its in RULES])
+@pytest.mark.parametrize("recorded", RULES, ids=[row["rule"] for row in RULES])
 def test_rules_mean_what_they_mean_to_the_real_server(recorded: JSON) -> None:
     rule = recorded["rule"]
     refused = why_refused(rule)
@@ -186,9 +186,9 @@ def test_a_rule_about_change_waits_for_one() -> None:
 
 
 def test_variables_can_be_bound_in_selectors_of_devices_only() -> None:
-    its = {"self": ("int",)}
-    assert type_problem("cel.bind(x, self + 1, x * x) == 4", its, bind=True) == (("bool",), "")
-    assert "undeclared reference to 'cel'" in type_problem("cel.bind(x, 1, x) == 1", its)[1]
+    variables = {"self": ("int",)}
+    assert type_problem("cel.bind(x, self + 1, x * x) == 4", variables, bind=True) == (("bool",), "")
+    assert "undeclared reference to 'cel'" in type_problem("cel.bind(x, 1, x) == 1", variables)[1]
     assert Program(parse("cel.bind(x, self + 1, x * x)", bind=True), ("self",)).value(2) == 9
 
 

@@ -27,7 +27,7 @@ def lines(name: str) -> list[JSON]:
     return [json.loads(line) for line in (RECORDED / name).read_text().splitlines()]
 
 
-RULES = [its for its in lines("rules.jsonl") if "estimated" in its]
+RULES = [row for row in lines("rules.jsonl") if "estimated" in row]
 SCHEMAS = lines("estimates.jsonl")
 
 
@@ -39,15 +39,15 @@ def size_of(schema: JSON) -> cel.Extent:
 
 def estimated(rule: str, schema: JSON) -> int:
     """Return the highest cost of a rule of a schema, 0 if it is refused."""
-    its = declared(schema)
-    assert its is not None
-    checked, problem = cel.compiled(rule, {"self": its, "oldSelf": its})
+    own = declared(schema)
+    assert own is not None
+    checked, problem = cel.compiled(rule, {"self": own, "oldSelf": own})
     if checked is None or problem or checked.type != ("bool",) or cel.instantiation_problem(rule):
         return 0
     return cel.estimated(checked, lambda steps: size_of(schema).at(steps[1:]))
 
 
-@pytest.mark.parametrize("recorded", RULES, ids=[its["rule"] for its in RULES])
+@pytest.mark.parametrize("recorded", RULES, ids=[row["rule"] for row in RULES])
 def test_a_rule_costs_at_most_what_the_real_server_estimates(recorded: JSON) -> None:
     costs = [estimated(recorded["rule"], VALUES[of]) for of in ("schema", "bounded")]
     assert costs == recorded["estimated"]

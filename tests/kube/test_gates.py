@@ -66,14 +66,17 @@ def test_what_is_no_number_is_refused(value: str, complaint: str) -> None:
 @pytest.mark.parametrize(
     ("resource", "obj"),
     [
-        ("podtemplates", lambda its: {"template": its}),
-        ("jobs.batch", lambda its: {"spec": {"template": {"spec": {**its["spec"], "restartPolicy": "Never"}}}}),
+        ("podtemplates", lambda template: {"template": template}),
+        (
+            "jobs.batch",
+            lambda template: {"spec": {"template": {"spec": {**template["spec"], "restartPolicy": "Never"}}}},
+        ),
         (
             "deployments.apps",
-            lambda its: {
+            lambda template: {
                 "spec": {
                     "selector": {"matchLabels": {"a": "b"}},
-                    "template": {**its, "metadata": {"labels": {"a": "b"}}},
+                    "template": {**template, "metadata": {"labels": {"a": "b"}}},
                 }
             },
         ),

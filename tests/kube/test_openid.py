@@ -62,8 +62,8 @@ def check(token: str, key: dict[str, Any]) -> None:
 
 async def test_a_relying_party_finds_the_key_and_checks_a_token_with_it(client: httpx.AsyncClient) -> None:
     token = await token_of(client)
-    its = {"Authorization": f"Bearer {token}"}
-    found = await client.get(CONFIGURATION, headers=its)
+    headers = {"Authorization": f"Bearer {token}"}
+    found = await client.get(CONFIGURATION, headers=headers)
     assert (found.status_code, found.headers["content-type"]) == (200, "application/json")
     assert found.headers["cache-control"] == "public, max-age=3600"
     assert found.json() == {
@@ -73,7 +73,7 @@ async def test_a_relying_party_finds_the_key_and_checks_a_token_with_it(client: 
         "subject_types_supported": ["public"],
         "id_token_signing_alg_values_supported": ["ES256"],
     }
-    keys = await client.get(found.json()["jwks_uri"], headers=its)
+    keys = await client.get(found.json()["jwks_uri"], headers=headers)
     assert (keys.status_code, keys.headers["content-type"]) == (200, "application/jwk-set+json")
     assert keys.headers["cache-control"] == "public, max-age=3600"
     (key,) = keys.json()["keys"]

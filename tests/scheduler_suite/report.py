@@ -39,6 +39,6 @@ def table(expected: Mapping[Leaf, Needs], results: Mapping[Leaf, str]) -> str:
 
 
 def _share(expected: Mapping[Leaf, Needs], results: Mapping[Leaf, str], packages: Iterable[str], needs: Needs) -> str:
-    leaves = [leaf for leaf, its in expected.items() if its == needs and leaf.package in packages]
+    leaves = [leaf for leaf, needed in expected.items() if needed == needs and leaf.package in packages]
     passed = sum(results.get(leaf) == PASS for leaf in leaves)
     return f"{passed} of {len(leaves)}" if leaves else ""

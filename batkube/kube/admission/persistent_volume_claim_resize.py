@@ -16,11 +16,11 @@ class PersistentVolumeClaimResize(Plugin):
         new, old = write.obj, write.old
         if old is None:
             return
-        after, before = (Quantity.parse(its["spec"]["resources"]["requests"]["storage"]) for its in (new, old))
+        after, before = (Quantity.parse(claim["spec"]["resources"]["requests"]["storage"]) for claim in (new, old))
         if not before < after:
             return
-        name, its = new["metadata"]["name"], new["spec"].get("storageClassName")
-        found = write.context.store.get(STORAGE, "", its) if its else None
+        name, class_name = new["metadata"]["name"], new["spec"].get("storageClassName")
+        found = write.context.store.get(STORAGE, "", class_name) if class_name else None
         why = ""
         if (old.get("status") or {}).get("phase") != "Bound":
             why = "Only bound persistent volume claims can be expanded"

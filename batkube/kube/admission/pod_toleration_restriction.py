@@ -36,7 +36,9 @@ class PodTolerationRestriction(Plugin):
         if added:
             spec["tolerations"] = _merged([*(spec.get("tolerations") or ()), *added])
         allowed = _tolerations(annotations, ALLOWED)
-        if allowed and not all(any(_covers(one, its) for one in allowed) for its in spec.get("tolerations") or ()):
+        if allowed and not all(
+            any(_covers(one, toleration) for one in allowed) for toleration in spec.get("tolerations") or ()
+        ):
             why = (
                 "pod tolerations (possibly merged with namespace default tolerations) conflict with its namespace "
                 "whitelist"

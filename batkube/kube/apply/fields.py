@@ -110,7 +110,7 @@ def shown(path: Path) -> str:
         if kind == "f":
             text += f".{rest}"
         elif kind == "k":
-            pairs = (f"{name}={json.dumps(its, ensure_ascii=False)}" for name, its in json.loads(rest).items())
+            pairs = (f"{name}={json.dumps(value, ensure_ascii=False)}" for name, value in json.loads(rest).items())
             text += f"[{','.join(pairs)}]"
         else:
             text += f"[{rest}]" if kind == "i" else f"[={rest}]"

@@ -21,7 +21,7 @@ MANAGER = "kubectl"
 ANNOTATION = "kubectl.kubernetes.io/last-applied-configuration"
 
 
-def last_applied(its: Type, live: JSON, api_version: str) -> Fields:
+def last_applied(value_type: Type, live: JSON, api_version: str) -> Fields:
     """Return the fields of the last client-side apply that did not change since.
 
     Return none if there was no such apply, or one of another version.
@@ -34,8 +34,8 @@ def last_applied(its: Type, live: JSON, api_version: str) -> Fields:
     if not isinstance(config, dict) or config.get("apiVersion") != api_version:
         return frozenset()
     said, is_now = ({key: obj[key] for key in obj if key not in ("kind", "apiVersion")} for obj in (config, live))
-    changes = compare(its, said, is_now)
-    return paths.owned(fields_of(its, said) - changes.modified - changes.removed)
+    changes = compare(value_type, said, is_now)
+    return paths.owned(fields_of(value_type, said) - changes.modified - changes.removed)
 
 
 def follow(config: JSON, live: JSON, merged: JSON) -> None:

@@ -20,16 +20,16 @@ _SCALARS = {"string": "string", "bytes": "string", "bool": "boolean"} | dict.fro
 _FITS: dict[str, tuple[type, ...]] = {"string": (str,), "boolean": (bool,), "numeric (int or float)": (int, float)}
 
 
-def misfit(type_name: str, its: Type, config: JSON) -> str | None:
+def misfit(type_name: str, value_type: Type, config: JSON) -> str | None:
     """Return what is wrong with a configuration; None if nothing. kind and apiVersion are not checked."""
     shown = {name: value for name, value in config.items() if name not in ("kind", "apiVersion")}
-    return told(list(_of_struct(type_name, its, shown, ())))
+    return told(list(_of_struct(type_name, value_type, shown, ())))
 
 
-def of_metadata(its: Type, metadata: Any, path: Path) -> Iterator[str]:
+def of_metadata(value_type: Type, metadata: Any, path: Path) -> Iterator[str]:
     """Yield what is wrong with the metadata of an object inside another."""
     if metadata is not None:
-        yield from _of_struct("meta/v1.ObjectMeta", its, metadata, path)
+        yield from _of_struct("meta/v1.ObjectMeta", value_type, metadata, path)
 
 
 def told(found: list[str]) -> str | None:
@@ -39,7 +39,7 @@ def told(found: list[str]) -> str | None:
     return "errors:\n" + "\n".join(f"  {each}" for each in found)
 
 
-def _of_struct(type_name: str, its: Type, value: Any, path: Path) -> Iterator[str]:
+def _of_struct(type_name: str, value_type: Type, value: Any, path: Path) -> Iterator[str]:
     if not isinstance(value, dict):
         yield f"{paths.shown(path)}: expected map, got &{{{go_value(value)}}}"
         return
@@ -50,7 +50,7 @@ def _of_struct(type_name: str, its: Type, value: Any, path: Path) -> Iterator[st
         if field is None:
             yield f"{paths.shown(below)}: field not declared in schema"
         elif item is not None:
-            yield from _of_field(field, its.child(name), item, below)
+            yield from _of_field(field, value_type.child(name), item, below)
 
 
 def _fields(type_name: str) -> dict[str, api_types.Field]:
@@ -62,33 +62,35 @@ def _fields(type_name: str) -> dict[str, api_types.Field]:
     return fields
 
 
-def _of_field(field: api_types.Field, its: Type, value: Any, path: Path) -> Iterator[str]:
+def _of_field(field: api_types.Field, value_type: Type, value: Any, path: Path) -> Iterator[str]:
     if not field.shape:
-        yield from _of_value(field.type, its, value, path)
+        yield from _of_value(field.type, value_type, value, path)
     elif field.shape == "map":
         if not isinstance(value, dict):
             yield f"{paths.shown(path)}: expected map, got &{{{go_value(value)}}}"
             return
         for name, item in value.items():
-            yield from _of_value(field.type, its.child(name), item, (*path, paths.field(name)))
+            yield from _of_value(field.type, value_type.child(name), item, (*path, paths.field(name)))
     elif not isinstance(value, list):
         yield f"{paths.shown(path)}: expected list, got &{{{go_value(value)}}}"
-    elif its.shape in (KEYED, SET):
-        yield from _of_items(field.type, its, value, path)
+    elif value_type.shape in (KEYED, SET):
+        yield from _of_items(field.type, value_type, value, path)
     else:
         for index, item in enumerate(value):
-            yield from _of_value(field.type, its.child(""), item, (*path, f"i:{index}"))
+            yield from _of_value(field.type, value_type.child(""), item, (*path, f"i:{index}"))
 
 
-def _of_items(type_name: str, its: Type, items: list[Any], path: Path) -> Iterator[str]:
+def _of_items(type_name: str, value_type: Type, items: list[Any], path: Path) -> Iterator[str]:
     """Yield what is wrong with a list whose items are identified by keys or by their values."""
     # A key that Go always writes is "" where it is left out.
-    keyless = not any(field.name in its.keys and not field.omit_empty for field in _fields(type_name).values())
-    yield from of_items(its, items, path, keyless, lambda item, at: _of_value(type_name, its.child(""), item, at))
+    keyless = not any(field.name in value_type.keys and not field.omit_empty for field in _fields(type_name).values())
+    yield from of_items(
+        value_type, items, path, keyless, lambda item, at: _of_value(type_name, value_type.child(""), item, at)
+    )
 
 
 def of_items(
-    its: Type,
+    value_type: Type,
     items: list[Any],
     path: Path,
     keyless: bool,
@@ -102,25 +104,25 @@ def of_items(
     """
     seen: set[str] = set()
     for index, item in enumerate(items):
-        if why := _unknown(its, item, keyless):
+        if why := _unknown(value_type, item, keyless):
             yield f"{paths.shown(path)}: element {index}: {why}"
             return
-        element = paths.key(its.key_of(item)) if its.shape == KEYED else paths.value(item)
+        element = paths.key(value_type.key_of(item)) if value_type.shape == KEYED else paths.value(item)
         if unique and element in seen:
             yield f"{paths.shown(path)}: duplicate entries for key {paths.shown((element,))}"
         seen.add(element)
         yield from of_item(item, (*path, element))
 
 
-def _unknown(its: Type, item: Any, keyless: bool) -> str:
+def _unknown(value_type: Type, item: Any, keyless: bool) -> str:
     """Return why an item of the list cannot be identified; "" if it can (`listItemToPathElement`)."""
-    if its.shape == KEYED:
+    if value_type.shape == KEYED:
         if item is None:
             return "associative list with keys may not have a null element"
         if not isinstance(item, dict):
             return "associative list with keys may not have non-map elements"
-        if keyless and not its.key_of(item):
-            keys = " ".join(json.dumps(name) for name in its.keys)
+        if keyless and not value_type.key_of(item):
+            keys = " ".join(json.dumps(name) for name in value_type.keys)
             what = f"associative list with keys has an element that omits all key fields [{keys}]"
             return f"{what} (and doesn't have default values for any key fields)"
         return ""
@@ -131,9 +133,9 @@ def _unknown(its: Type, item: Any, keyless: bool) -> str:
     return "associative list without keys has an element that's an explicit null" if item is None else ""
 
 
-def _of_value(type_name: str, its: Type, value: Any, path: Path) -> Iterator[str]:
+def _of_value(type_name: str, value_type: Type, value: Any, path: Path) -> Iterator[str]:
     if api_types.has_type(type_name) and not api_types.is_string_list(type_name):
-        yield from _of_struct(type_name, its, value, path)
+        yield from _of_struct(type_name, value_type, value, path)
         return
     if wanted := _SCALARS.get(type_name):
         yield from of_scalar(wanted, value, path)

@@ -38,7 +38,7 @@ class Type:
             return {}
         defaults = self.key_defaults or {}
         found = {name: item.get(name, defaults.get(name)) for name in self.keys}
-        return {name: its for name, its in found.items() if its is not None}
+        return {name: field_type for name, field_type in found.items() if field_type is not None}
 
 
 def _no_child(name: str) -> Type:
@@ -92,21 +92,21 @@ def _fields_by(type_name: str, outer: JSON) -> dict[str, Type]:
     """
     rules = {**_rules()["fields"].get(type_name, {}), **outer}
     fields: dict[str, Type] = {}
-    for its in api_types.fields_of(type_name):
-        if its.inline:
-            fields.update(_fields_by(its.type, rules))
+    for field in api_types.fields_of(type_name):
+        if field.inline:
+            fields.update(_fields_by(field.type, rules))
             continue
-        rule = rules.get(its.name)
+        rule = rules.get(field.name)
         if rule == "atomic":
-            fields[its.name] = WHOLE
+            fields[field.name] = WHOLE
         elif rule == "granular":
-            fields[its.name] = _granular(its.type)
-        elif its.shape == "list":
-            fields[its.name] = _list(rule, _struct(its.type), _KEY_DEFAULTS)
-        elif its.shape == "map":
-            fields[its.name] = Type(FIELDS, _always(_struct(its.type)))
+            fields[field.name] = _granular(field.type)
+        elif field.shape == "list":
+            fields[field.name] = _list(rule, _struct(field.type), _KEY_DEFAULTS)
+        elif field.shape == "map":
+            fields[field.name] = Type(FIELDS, _always(_struct(field.type)))
         else:
-            fields[its.name] = UNTYPED if its.type == "RawExtension" else _struct(its.type)
+            fields[field.name] = UNTYPED if field.type == "RawExtension" else _struct(field.type)
     return fields
 
 
@@ -131,14 +131,14 @@ _EMBEDDED = "x-kubernetes-embedded-resource"
 
 
 def _of_schema(schema: JSON) -> Type:
-    its = schema.get("type")
-    if its == "array":
+    json_type = schema.get("type")
+    if json_type == "array":
         kind, items = schema.get("x-kubernetes-list-type"), schema.get("items") or {}
         keys = list(schema.get("x-kubernetes-list-map-keys") or ())
         fields = items.get("properties") or {}
         defaults = {key: value for key in keys if (value := (fields.get(key) or {}).get("default")) is not None}
         return _list(keys if kind == "map" else kind, _of_schema(items), defaults)
-    if its in ("string", "integer", "number", "boolean"):
+    if json_type in ("string", "integer", "number", "boolean"):
         return WHOLE
     additional = schema.get("additionalProperties")
     others = _of_schema(additional) if isinstance(additional, dict) else UNTYPED

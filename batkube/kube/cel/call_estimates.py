@@ -245,7 +245,7 @@ def _contains(call: Call) -> Estimate | None:
     if call.target is None:
         return None
     texts = (call.target.computed_or_unknown.most, call.arguments[0].computed_or_unknown.most)
-    return Estimate(times(*(by_factor(its, _TEXT) for its in texts)))
+    return Estimate(times(*(by_factor(size, _TEXT) for size in texts)))
 
 
 def _matches(call: Call) -> Estimate | None:

@@ -134,19 +134,19 @@ class _Checker:
     def _field(self, node: Node, scope: Mapping[str, Type], *, optional: bool) -> Type:
         holder = self._types.plain(self.check(node.parts[0], scope))
         within = holder[0] == OPTIONAL
-        its = holder[1] if within else holder
+        held = holder[1] if within else holder
         found: Type = DYN
-        if its[0] == "map":
-            found = its[2]
-        elif its[0] == "object":
-            known = its[1].fields.get(node.value)
+        if held[0] == "map":
+            found = held[2]
+        elif held[0] == "object":
+            known = held[1].fields.get(node.value)
             found = self._wrong(node, f"undefined field '{node.value}'") if known is None else known
-        elif its[0] == "var":
-            self._types.fits([DYN], [its])
-        elif its == UNKNOWN:
+        elif held[0] == "var":
+            self._types.fits([DYN], [held])
+        elif held == UNKNOWN:
             found = UNKNOWN
-        elif its[0] not in WILD:
-            self._wrong(node, f"type '{shown(its)}' does not support field selection")
+        elif held[0] not in WILD:
+            self._wrong(node, f"type '{shown(held)}' does not support field selection")
         found = self._types.plain(found)
         return (OPTIONAL, found) if optional or within else found
 
@@ -160,7 +160,7 @@ class _Checker:
         if known is None:
             return self._wrong(node, f"undeclared reference to '{name}' (in container '')")
         if name in ("_&&_", "_||_"):
-            fit = [self._expect(part, BOOL, its) for part, its in zip(parts, given, strict=True)]
+            fit = [self._expect(part, BOOL, given_type) for part, given_type in zip(parts, given, strict=True)]
             return BOOL if all(fit) else ERROR
         found = self._resolved(node, [it for it in known if it.method is method], given)
         if found is None:
@@ -174,15 +174,15 @@ class _Checker:
             by = {name: self._types.fresh() for name in _parameters(overload)}
             if self._types.fits(given, [replaced(param, by) for param in overload.params]):
                 chosen.append(overload)
-                its = self._types.plain(replaced(overload.result, by))
+                result_type = self._types.plain(replaced(overload.result, by))
                 if result is None:
-                    result = its
-                elif result[0] not in ("dyn", "any", "unknown") and its != result:
+                    result = result_type
+                elif result[0] not in ("dyn", "any", "unknown") and result_type != result:
                     result = UNKNOWN if UNKNOWN in map(self._types.plain, given) else DYN
         return result
 
     def _no_overload(self, node: Node, name: str, given: list[Type], *, method: bool) -> Type:
-        texts = [shown(self._types.plain(its, rest_dyn=True)) for its in given]
+        texts = [shown(self._types.plain(given_type, rest_dyn=True)) for given_type in given]
         told = f"{texts[0]}.({', '.join(texts[1:])})" if method else f"({', '.join(texts)})"
         return self._wrong(node, f"found no matching overload for '{name}' applied to '{told}'")
 
@@ -193,30 +193,30 @@ class _Checker:
             self._wrong(node, f"expected type '{shown(self._types.plain(wanted))}' but found '{told}'")
         return fits
 
-    def _joined(self, before: Type | None, its: Type) -> Type:
+    def _joined(self, before: Type | None, value_type: Type) -> Type:
         """Return the common type of the items of a list to which this item is added."""
         if before is None:
-            return its
-        if self._types.fits([before], [its]):
-            return before if less_specific(before, its) else its
+            return value_type
+        if self._types.fits([before], [value_type]):
+            return before if less_specific(before, value_type) else value_type
         return DYN
 
-    def _unwrapped(self, node: Node, its: Type, optional: bool) -> Type:
+    def _unwrapped(self, node: Node, value_type: Type, optional: bool) -> Type:
         if not optional:
-            return its
-        its = self._types.plain(its)
-        if its[0] == OPTIONAL:
-            inner: Type = its[1]
+            return value_type
+        value_type = self._types.plain(value_type)
+        if value_type[0] == OPTIONAL:
+            inner: Type = value_type[1]
             return inner
-        if its[0] not in WILD:
-            self._wrong(node, f"expected type '{shown((OPTIONAL, its))}' but found '{shown(its)}'")
-        return its
+        if value_type[0] not in WILD:
+            self._wrong(node, f"expected type '{shown((OPTIONAL, value_type))}' but found '{shown(value_type)}'")
+        return value_type
 
     def _list(self, node: Node, scope: Mapping[str, Type]) -> Type:
         items: Type | None = None
         for index, part in enumerate(node.parts):
-            its = self._unwrapped(part, self.check(part, scope), index in node.value)
-            items = self._joined(items, its)
+            value_type = self._unwrapped(part, self.check(part, scope), index in node.value)
+            items = self._joined(items, value_type)
         return ("list", items or self._types.fresh())
 
     def _map(self, node: Node, scope: Mapping[str, Type]) -> Type:
@@ -225,8 +225,8 @@ class _Checker:
         for index in range(0, len(node.parts), 2):
             key, value = node.parts[index : index + 2]
             keys = self._joined(keys, self.check(key, scope))
-            its = self._unwrapped(value, self.check(value, scope), index in node.value)
-            values = self._joined(values, its)
+            value_type = self._unwrapped(value, self.check(value, scope), index in node.value)
+            values = self._joined(values, value_type)
         return ("map", keys or self._types.fresh(), values or self._types.fresh())
 
     def _struct(self, node: Node, scope: Mapping[str, Type]) -> Type:
@@ -283,13 +283,13 @@ def _arguments(node: Node) -> tuple[Node, ...]:
 def _parameters(overload: Overload) -> set[str]:
     names: set[str] = set()
 
-    def look(its: Any) -> None:
-        if its[0] == "param":
-            names.add(its[1])
+    def look(value_type: Any) -> None:
+        if value_type[0] == "param":
+            names.add(value_type[1])
         else:
-            for part in its[1:]:
+            for part in value_type[1:]:
                 look(part)
 
-    for its in (*overload.params, overload.result):
-        look(its)
+    for value_type in (*overload.params, overload.result):
+        look(value_type)
     return names

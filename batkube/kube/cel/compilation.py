@@ -92,7 +92,11 @@ def compilation_problem(
             types[name] = ("object", ObjectType(name, lambda named=named: named))  # type: ignore[misc]
         else:
             types[name] = AUTHORIZER if name.startswith("authorizer") else DYN if name in untyped else UNKNOWN
-    its, problem = type_problem(text, types)
+    result_type, problem = type_problem(text, types)
     if problem:
         return problem
-    return instantiation_problem(text) if not result or its[0] in ("unknown", result) else f"must evaluate to {result}"
+    return (
+        instantiation_problem(text)
+        if not result or result_type[0] in ("unknown", result)
+        else f"must evaluate to {result}"
+    )

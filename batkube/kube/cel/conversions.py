@@ -125,9 +125,11 @@ OVERLOADS: list[Overload] = [
     *overloads("bytes", ["bytes: bytes"], lambda value: value),
     *overloads("bytes", ["string: bytes"], lambda value: value.encode("utf-8", "replace"), by_size(0.1)),
     *overloads("double", ["double: double", "int: double", "string: double", "uint: double"], _double),
-    *overloads("int", [f"{its}: int" for its in ("int", "double", "duration", "string", "timestamp", "uint")], _int),
+    *overloads(
+        "int", [f"{source}: int" for source in ("int", "double", "duration", "string", "timestamp", "uint")], _int
+    ),
     *overloads("uint", ["uint: uint", "double: uint", "int: uint", "string: uint"], _uint),
-    *overloads("string", [f"{its}: string" for its in _AS_TEXT], _text),
+    *overloads("string", [f"{source}: string" for source in _AS_TEXT], _text),
     *overloads("string", ["bytes: string"], _text, by_size(0.1)),
     *overloads("duration", ["duration: duration"], lambda value: value),
     *overloads("duration", ["int: duration"], span),

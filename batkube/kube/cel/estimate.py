@@ -273,5 +273,5 @@ def _size_as_written(node: Node) -> Size | None:
     return exactly(len(node.parts) // 2) if node.kind == "map" else None
 
 
-def _is_scalar(its: Type) -> bool:
-    return its[0] in _SCALARS or (its[0] == OPTIONAL and _is_scalar(its[1]))
+def _is_scalar(value_type: Type) -> bool:
+    return value_type[0] in _SCALARS or (value_type[0] == OPTIONAL and _is_scalar(value_type[1]))

@@ -196,9 +196,9 @@ def _validate_cost(form: Format, text: str, *result: Any) -> int:
 
 def _cidr_cost(times: int, more: int) -> Callable[..., int]:
     def cost(outer: Any, inner: Any, *result: Any) -> int:
-        its = len(outer.network.network_address.packed)
+        length = len(outer.network.network_address.packed)
         parsed = math.ceil(size(inner) * 0.1) if isinstance(inner, str) else 0
-        return math.ceil(2 * its * 0.1) + (math.ceil(its * 0.1) + more if more else 0) + parsed
+        return math.ceil(2 * length * 0.1) + (math.ceil(length * 0.1) + more if more else 0) + parsed
 
     return cost
 
@@ -221,11 +221,11 @@ def _given(value: Format) -> Format:
 OVERLOADS: list[Overload] = [
     *overloads("quantity", [f"string: {_QUANTITY}"], Quantity.parse, by_size(0.1)),
     *overloads("isQuantity", ["string: bool"], _reads(Quantity.parse), by_size(0.1)),
-    *overloads("sign", [f"{_QUANTITY}: int"], lambda its: int(its.value > 0) - int(its.value < 0)),
-    *methods("isGreaterThan", [f"{its}, {its}: bool" for its in _ORDERED], lambda one, other: one > other),
-    *methods("isLessThan", [f"{its}, {its}: bool" for its in _ORDERED], lambda one, other: one < other),
-    *methods("compareTo", [f"{its}, {its}: int" for its in _ORDERED], _compare),
-    *methods("asApproximateFloat", [f"{_QUANTITY}: double"], lambda its: float(its.value)),
+    *overloads("sign", [f"{_QUANTITY}: int"], lambda quantity: int(quantity.value > 0) - int(quantity.value < 0)),
+    *methods("isGreaterThan", [f"{kind}, {kind}: bool" for kind in _ORDERED], lambda one, other: one > other),
+    *methods("isLessThan", [f"{kind}, {kind}: bool" for kind in _ORDERED], lambda one, other: one < other),
+    *methods("compareTo", [f"{kind}, {kind}: int" for kind in _ORDERED], _compare),
+    *methods("asApproximateFloat", [f"{_QUANTITY}: double"], lambda quantity: float(quantity.value)),
     *methods("asInteger", [f"{_QUANTITY}: int"], _as_integer),
     *methods("isInteger", [f"{_QUANTITY}: bool"], _is_integer),
     *methods("add", [f"{_QUANTITY}, {_QUANTITY}: {_QUANTITY}"], lambda one, other: one + other),
@@ -263,9 +263,9 @@ OVERLOADS: list[Overload] = [
     ),
     *overloads("semver", [f"string: {_SEMVERS}", f"string, bool: {_SEMVERS}"], _semver, by_size(0.1)),
     *overloads("isSemver", ["string: bool", "string, bool: bool"], _reads(_semver), by_size(0.1)),
-    *methods("major", [f"{_SEMVERS}: int"], lambda its: whole(its.numbers[0])),
-    *methods("minor", [f"{_SEMVERS}: int"], lambda its: whole(its.numbers[1])),
-    *methods("patch", [f"{_SEMVERS}: int"], lambda its: whole(its.numbers[2])),
+    *methods("major", [f"{_SEMVERS}: int"], lambda version: whole(version.numbers[0])),
+    *methods("minor", [f"{_SEMVERS}: int"], lambda version: whole(version.numbers[1])),
+    *methods("patch", [f"{_SEMVERS}: int"], lambda version: whole(version.numbers[2])),
     *methods("validate", [f"{_FORMAT}, string: optional_type(list(string))"], _validate, _validate_cost),
     *overloads("format.named", [f"string: optional_type({_FORMAT})"], _named),
     *(

@@ -20,12 +20,16 @@ _AUTHORIZER = "kubernetes.authorization"
 
 def _of_authorizer() -> list[Overload]:
     """Declare what policies ask of an authorizer. None is ever evaluated here."""
-    its, text = _AUTHORIZER, f"{_AUTHORIZER}, string"
+    authorizer, text = _AUTHORIZER, f"{_AUTHORIZER}, string"
     builders = ("path", "group", "serviceAccount", "resource", "subresource", "namespace", "name", "check")
     more = ("fieldSelector", "labelSelector")
-    found = [(name, f"{text}: {its}") for name in (*builders, *more)]
-    found += [("serviceAccount", f"{text}, string: {its}"), ("error", f"{its}: string"), ("reason", f"{its}: string")]
-    found += [("allowed", f"{its}: bool"), ("errored", f"{its}: bool")]
+    found = [(name, f"{text}: {authorizer}") for name in (*builders, *more)]
+    found += [
+        ("serviceAccount", f"{text}, string: {authorizer}"),
+        ("error", f"{authorizer}: string"),
+        ("reason", f"{authorizer}: string"),
+    ]
+    found += [("allowed", f"{authorizer}: bool"), ("errored", f"{authorizer}: bool")]
     return [it for name, signature in found for it in overloads(name, [signature], _never, method=True)]
 
 
@@ -35,7 +39,7 @@ def _never(*arguments: object) -> None:
 
 AUTHORIZER: Type = (_AUTHORIZER,)
 TYPES: dict[str, Type] = {
-    **{its[0]: its for its in (BOOL, BYTES, DOUBLE, INT, NULL, STRING, UINT)},
+    **{scalar[0]: scalar for scalar in (BOOL, BYTES, DOUBLE, INT, NULL, STRING, UINT)},
     "list": ("list", DYN),
     "map": ("map", DYN, DYN),
     "type": ("type",),

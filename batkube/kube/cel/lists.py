@@ -69,7 +69,7 @@ _ZEROS: dict[str, Any] = {"int": 0, "uint": Uint(0), "double": 0.0, "duration": 
 
 
 def _first_index(values: list[Any], item: Any) -> int:
-    return next((index for index, its in enumerate(values) if equal(its, item)), -1)
+    return next((index for index, value in enumerate(values) if equal(value, item)), -1)
 
 
 def _last_index(values: list[Any], item: Any) -> int:
@@ -148,7 +148,7 @@ def _sets(factor: int) -> Callable[..., int]:
 def _contains(evaluation: Any, values: list[Any], part: list[Any]) -> bool:
     comparison = Comparison()
     for item in part:
-        if not any(comparison.equal(item, its) for its in values):
+        if not any(comparison.equal(item, member) for member in values):
             return False
         evaluation.watch(comparison.looks)
     return True
@@ -157,7 +157,7 @@ def _contains(evaluation: Any, values: list[Any], part: list[Any]) -> bool:
 def _intersects(evaluation: Any, one: list[Any], other: list[Any]) -> bool:
     comparison = Comparison()
     for item in one:
-        if any(comparison.equal(item, its) for its in other):
+        if any(comparison.equal(item, member) for member in other):
             return True
         evaluation.watch(comparison.looks)
     return False
@@ -182,27 +182,27 @@ def _unwrapped(values: list[Any]) -> list[Any]:
 
 
 _SAME = ["list(T): list(T)"]
-_OF_EACH = [f"list({its})" for its in _COMPARABLE]
+_OF_EACH = [f"list({kind})" for kind in _COMPARABLE]
 
 OVERLOADS: list[Overload] = [
-    *methods("isSorted", [f"{its}: bool" for its in _OF_EACH], _is_sorted, traversal_cost),
+    *methods("isSorted", [f"{kind}: bool" for kind in _OF_EACH], _is_sorted, traversal_cost),
     *(
         overload
-        for its, zero in _ZEROS.items()
-        for overload in methods("sum", [f"list({its}): {its}"], _sum(zero), traversal_cost)
+        for kind, zero in _ZEROS.items()
+        for overload in methods("sum", [f"list({kind}): {kind}"], _sum(zero), traversal_cost)
     ),
-    *methods("max", [f"list({its}): {its}" for its in _COMPARABLE], _extreme("max", 1), traversal_cost),
-    *methods("min", [f"list({its}): {its}" for its in _COMPARABLE], _extreme("min", -1), traversal_cost),
+    *methods("max", [f"list({kind}): {kind}" for kind in _COMPARABLE], _extreme("max", 1), traversal_cost),
+    *methods("min", [f"list({kind}): {kind}" for kind in _COMPARABLE], _extreme("min", -1), traversal_cost),
     *methods("indexOf", ["list(A), A: int"], _first_index, traversal_cost),
     *methods("lastIndexOf", ["list(A), A: int"], _last_index, traversal_cost),
     *methods("slice", ["list(T), int, int: list(T)"], _slice, _result_cost),
     *methods("flatten", ["list(list(T)): list(T)", "list(dyn), int: list(dyn)"], _flatten, _flatten_cost, watched=True),
     *methods(
-        "sort", [f"{its}: {its}" for its in _OF_EACH], lambda values: _sorted_by(values, values), _self_compare_cost
+        "sort", [f"{kind}: {kind}" for kind in _OF_EACH], lambda values: _sorted_by(values, values), _self_compare_cost
     ),
     *methods(
         "@sortByAssociatedKeys",
-        [f"list(T), {its}: list(T)" for its in _OF_EACH],
+        [f"list(T), {kind}: list(T)" for kind in _OF_EACH],
         _sorted_by,
         lambda values, keys, *result: _self_compare_cost(keys),
     ),

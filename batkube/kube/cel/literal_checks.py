@@ -70,12 +70,12 @@ def _mixed(node: Node, type_of: TypeOf) -> Iterator[Problem]:
     for offset in range(step):
         wanted: Type | None = None
         for index in range(offset, len(node.parts), step):
-            its = type_of(node.parts[index])
+            part_type = type_of(node.parts[index])
             if index - offset in node.value and offset == step - 1:
-                its = its[1] if its[0] == OPTIONAL else its
-            wanted = wanted or its
-            if not _same(wanted, its):
-                yield node.parts[index].at, f"expected type '{shown(wanted)}' but found '{shown(its)}'"
+                part_type = part_type[1] if part_type[0] == OPTIONAL else part_type
+            wanted = wanted or part_type
+            if not _same(wanted, part_type):
+                yield node.parts[index].at, f"expected type '{shown(wanted)}' but found '{shown(part_type)}'"
                 break
 
 
@@ -104,9 +104,9 @@ def _of_format(node: Node, type_of: TypeOf) -> Iterator[Problem]:
             yield node.at, f"could not parse formatting clause: {told}"
             return
         why, allowed = _CLAUSES[found[1]]
-        its = type_of(value)
-        if its[0] not in ("dyn", "any", "unknown", *allowed):
-            name = shown((its[0],)) if its[0] != "object" else shown(its)
+        value_type = type_of(value)
+        if value_type[0] not in ("dyn", "any", "unknown", *allowed):
+            name = shown((value_type[0],)) if value_type[0] != "object" else shown(value_type)
             yield value.at, f"error during formatting: {why}, was given {name}"
             return
     if len(values.parts) > count:

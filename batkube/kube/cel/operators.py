@@ -90,7 +90,7 @@ def _equal(evaluation: Any, left: Any, right: Any) -> bool:
 
 def _in_list(evaluation: Any, item: Any, holder: list[Any]) -> bool:
     comparison = Comparison()
-    found = any(comparison.equal(item, its) for its in holder)
+    found = any(comparison.equal(item, member) for member in holder)
     evaluation.work(comparison.looks)
     return found
 
@@ -151,7 +151,7 @@ def _comparisons() -> list[Overload]:
     numbers = ("int", "uint", "double")
     of_numbers = [f"{left}, {right}: bool" for left in numbers for right in numbers]
     texts = ("string, string: bool", "bytes, bytes: bool")
-    others = [f"{its}, {its}: bool" for its in ("bool", "timestamp", "duration")]
+    others = [f"{kind}, {kind}: bool" for kind in ("bool", "timestamp", "duration")]
     tests: dict[str, Callable[[Any, Any], bool]] = {
         "_<_": _less,
         "_<=_": lambda left, right: bool(left <= right),

@@ -237,7 +237,7 @@ def called(dispatch: Dispatch, steps: list[Step]) -> Step:
     found, look = dispatch.found, dispatch.look
 
     def step(run: Evaluation) -> Any:
-        values = [its(run) for its in steps]
+        values = [step(run) for step in steps]
         kinds = tuple(map(type, values))
         call, costs, watched = found.get(kinds) or look(*kinds)
         try:

@@ -40,17 +40,17 @@ class ObjectType:
         return self._fields()
 
 
-def shown(its: Type) -> str:
+def shown(value_type: Type) -> str:
     """Return a type as the checker prints it."""
-    if its[0] == "object":
-        name: str = its[1].name
+    if value_type[0] == "object":
+        name: str = value_type[1].name
         return name
-    if its[0] == "var":
-        return f"_var{its[1]}"
-    if its == NULL:
+    if value_type[0] == "var":
+        return f"_var{value_type[1]}"
+    if value_type == NULL:
         return "null"
-    inner = ", ".join(shown(part) for part in its[1:])
-    return f"{its[0]}({inner})" if inner else str(its[0])
+    inner = ", ".join(shown(part) for part in value_type[1:])
+    return f"{value_type[0]}({inner})" if inner else str(value_type[0])
 
 
 class Unifier:
@@ -65,15 +65,15 @@ class Unifier:
         self._count += 1
         return ("var", self._count - 1)
 
-    def plain(self, its: Type, *, rest_dyn: bool = False) -> Type:
+    def plain(self, value_type: Type, *, rest_dyn: bool = False) -> Type:
         """Return a type with all that is known put in; with `rest_dyn` what is not is dyn."""
-        if its[0] == "var":
-            if its in self._known:
-                return self.plain(self._known[its], rest_dyn=rest_dyn)
-            return DYN if rest_dyn else its
-        if its[0] in _PARTED or its[0] == "type":
-            return (its[0], *(self.plain(part, rest_dyn=rest_dyn) for part in its[1:]))
-        return its
+        if value_type[0] == "var":
+            if value_type in self._known:
+                return self.plain(self._known[value_type], rest_dyn=rest_dyn)
+            return DYN if rest_dyn else value_type
+        if value_type[0] in _PARTED or value_type[0] == "type":
+            return (value_type[0], *(self.plain(part, rest_dyn=rest_dyn) for part in value_type[1:]))
+        return value_type
 
     def fits(self, given: Iterable[Type], wanted: Iterable[Type]) -> bool:
         """Return True if types can be assigned to the wanted ones. The bindings of unknown types are then kept."""
@@ -104,31 +104,31 @@ class Unifier:
             return self._all(list(given[1:]), list(wanted[1:]))
         return given[0] == "type" or given == wanted
 
-    def _stands_for(self, its: Type, unknown: Type) -> tuple[bool, bool]:
+    def _stands_for(self, value_type: Type, unknown: Type) -> tuple[bool, bool]:
         """Return whether the unknown type can be that one, and whether it was known already."""
-        if its == unknown:
+        if value_type == unknown:
             return True, True
         if unknown not in self._known:
-            if self._within(unknown, its):
+            if self._within(unknown, value_type):
                 return False, False
-            self._known[unknown] = its
+            self._known[unknown] = value_type
             return True, False
         known = self._known[unknown]
-        if its == known:
+        if value_type == known:
             return True, True
-        if not self._one(its, known):
+        if not self._one(value_type, known):
             return False, True
-        wider = its if less_specific(its, known) else known
+        wider = value_type if less_specific(value_type, known) else known
         if not self._within(unknown, wider):
             self._known[unknown] = wider
         return True, True
 
-    def _within(self, unknown: Type, its: Type) -> bool:
-        if its == unknown:
+    def _within(self, unknown: Type, value_type: Type) -> bool:
+        if value_type == unknown:
             return True
-        if its[0] == "var":
-            return its in self._known and self._within(unknown, self._known[its])
-        return its[0] in (*_PARTED, "type") and any(self._within(unknown, part) for part in its[1:])
+        if value_type[0] == "var":
+            return value_type in self._known and self._within(unknown, self._known[value_type])
+        return value_type[0] in (*_PARTED, "type") and any(self._within(unknown, part) for part in value_type[1:])
 
 
 def less_specific(one: Type, other: Type) -> bool:
@@ -142,10 +142,10 @@ def less_specific(one: Type, other: Type) -> bool:
     return one[0] == "type" or one == other
 
 
-def replaced(its: Type, by: Mapping[str, Type]) -> Type:
+def replaced(value_type: Type, by: Mapping[str, Type]) -> Type:
     """Return a type with its parameters (`("param", "A")`) replaced."""
-    if its[0] == "param":
-        return by[its[1]]
-    if its[0] in _PARTED or its[0] == "type":
-        return (its[0], *(replaced(part, by) for part in its[1:]))
-    return its
+    if value_type[0] == "param":
+        return by[value_type[1]]
+    if value_type[0] in _PARTED or value_type[0] == "type":
+        return (value_type[0], *(replaced(part, by) for part in value_type[1:]))
+    return value_type

@@ -230,7 +230,9 @@ def in_map(holder: Mapping[Any, Any], key: Any) -> bool:
         return key in holder
     if not isinstance(key, int | float) or key not in holder:
         return False
-    return key not in (0, 1) or any(its == key and isinstance(its, bool) is isinstance(key, bool) for its in holder)
+    return key not in (0, 1) or any(
+        member == key and isinstance(member, bool) is isinstance(key, bool) for member in holder
+    )
 
 
 def part_of(holder: Any, key: Any) -> Optional:

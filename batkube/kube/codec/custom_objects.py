@@ -38,10 +38,10 @@ def _prune(schema: JSON, value: Any, path: str, unknown: list[str], preserved: b
     for key, item in list(value.items()):
         if embedded and key in TYPE_META:
             continue
-        its = _field(schema, key)
-        if its is not None:
+        field = _field(schema, key)
+        if field is not None:
             if isinstance(item, dict | list):
-                _prune(its, item, f"{path}.{key}" if path else key, unknown)
+                _prune(field, item, f"{path}.{key}" if path else key, unknown)
         elif not preserved:
             here = f"{path}.{key}" if path else key
             del value[key]
@@ -69,12 +69,12 @@ def drop_nulls(schema: JSON, value: Any) -> None:
         for key, item in list(value.items()):
             if item is not None and not isinstance(item, dict | list):
                 continue
-            its = _field(schema, key)
-            if not its:  # nothing is known of its parts
+            field = _field(schema, key)
+            if not field:  # nothing is known of field parts
                 continue
             if item is not None:
-                drop_nulls(its, item)
-            elif not its.get("nullable") and its.get("default") is None:
+                drop_nulls(field, item)
+            elif not field.get("nullable") and field.get("default") is None:
                 del value[key]
 
 
@@ -92,12 +92,12 @@ def default(schema: JSON, value: Any) -> None:
     if not isinstance(value, dict):
         return
     properties, additional = schema.get("properties") or _NOTHING, schema.get("additionalProperties")
-    for key, its in properties.items():
-        given = its.get("default")
-        if given is not None and (key not in value or (value[key] is None and not its.get("nullable"))):
+    for key, field in properties.items():
+        given = field.get("default")
+        if given is not None and (key not in value or (value[key] is None and not field.get("nullable"))):
             value[key] = copy.deepcopy(given)
         if isinstance(value.get(key), dict | list):
-            default(its, value[key])
+            default(field, value[key])
     if isinstance(additional, dict):
         for key, item in value.items():
             if key not in properties:
@@ -134,6 +134,6 @@ def embedded(schema: JSON, value: Any, path: str = "") -> Iterator[tuple[JSON, s
             yield value, path
         properties = schema.get("properties") or _NOTHING
         for key, item in value.items():
-            if isinstance(item, dict | list) and (its := _field(schema, key)):
+            if isinstance(item, dict | list) and (field := _field(schema, key)):
                 below = f"{path}.{key}" if key in properties else f"{path}[{key}]"
-                yield from embedded(its, item, below.lstrip("."))
+                yield from embedded(field, item, below.lstrip("."))

@@ -152,18 +152,18 @@ def strict_error(kind: str, api_version: str, found: list[str]) -> ApiError:
 def empty(type_name: str) -> JSON:
     """Return the JSON that the server writes for an empty object of that type, with the lists that it shows as null."""
     result: JSON = {}
-    for its in api_types.fields_of(type_name):
-        if its.inline:
-            result.update(empty(its.type))
-        elif its.shape and not its.omit_empty:
-            result[its.name] = None
-        elif not its.pointer and not its.shape:
-            if api_types.has_type(its.type) and not api_types.is_string_list(its.type):
-                result[its.name] = empty(its.type)
-            elif its.type in ZEROS and (not its.omit_empty or its.type in STRUCT_LIKE):
-                result[its.name] = ZEROS[its.type]
-            elif its.type in TIMES and not its.omit_zero:
-                result[its.name] = None
+    for field in api_types.fields_of(type_name):
+        if field.inline:
+            result.update(empty(field.type))
+        elif field.shape and not field.omit_empty:
+            result[field.name] = None
+        elif not field.pointer and not field.shape:
+            if api_types.has_type(field.type) and not api_types.is_string_list(field.type):
+                result[field.name] = empty(field.type)
+            elif field.type in ZEROS and (not field.omit_empty or field.type in STRUCT_LIKE):
+                result[field.name] = ZEROS[field.type]
+            elif field.type in TIMES and not field.omit_zero:
+                result[field.name] = None
     return result
 
 
@@ -205,34 +205,34 @@ def _struct(type_name: str) -> Read:
 
 def _readers(type_name: str) -> list[_Reader]:
     readers: list[_Reader] = []
-    for its in api_types.fields_of(type_name):
-        if its.inline:
-            embedded = f"{_go_name(its.type).rpartition('.')[2]}."
-            readers.extend(replace(reader, embedded=embedded + reader.embedded) for reader in _readers(its.type))
+    for field in api_types.fields_of(type_name):
+        if field.inline:
+            embedded = f"{_go_name(field.type).rpartition('.')[2]}."
+            readers.extend(replace(reader, embedded=embedded + reader.embedded) for reader in _readers(field.type))
             continue
-        is_struct = api_types.has_type(its.type)
-        read = _value(its.type)
-        if its.shape == "list":
-            read = _list(read, its.type)
-        elif its.shape == "map":
-            read = _map(read, its.type)
+        is_struct = api_types.has_type(field.type)
+        read = _value(field.type)
+        if field.shape == "list":
+            read = _list(read, field.type)
+        elif field.shape == "map":
+            read = _map(read, field.type)
         # What is stored in protobuf is read again without empty lists and maps: they are as if they were absent.
-        omits = (its.omit_empty or its.shape != "") and not its.pointer and not (is_struct and not its.shape)
+        omits = (field.omit_empty or field.shape != "") and not field.pointer and not (is_struct and not field.shape)
         zero: Callable[[], Any] | None = None
-        if its.shape and not its.omit_empty:
+        if field.shape and not field.omit_empty:
             zero = _constant(None)  # a nil slice or map
-        elif its.name == "apiGroup" and its.pointer and not its.omit_empty:
+        elif field.name == "apiGroup" and field.pointer and not field.omit_empty:
             zero = _constant(None)  # of a reference; other pointers like it are given their defaults where absent
-        elif not its.pointer and not its.shape:
+        elif not field.pointer and not field.shape:
             if is_struct:
-                zero = _zero_struct(its.type)
-            elif its.type in ZEROS and (not its.omit_empty or its.type in STRUCT_LIKE):
-                zero = _constant(ZEROS[its.type])
-            elif its.type in TIMES and not its.omit_zero:
+                zero = _zero_struct(field.type)
+            elif field.type in ZEROS and (not field.omit_empty or field.type in STRUCT_LIKE):
+                zero = _constant(ZEROS[field.type])
+            elif field.type in TIMES and not field.omit_zero:
                 zero = _constant(None)
-        if its.type in (*STRUCT_LIKE, RAW) and not its.shape:
+        if field.type in (*STRUCT_LIKE, RAW) and not field.shape:
             omits = False
-        readers.append(_Reader(its.name, read, omits, zero))
+        readers.append(_Reader(field.name, read, omits, zero))
     return readers
 
 

@@ -277,11 +277,11 @@ def _validate_scale(scale: JSON, path: str) -> Errors:
 
 
 def _validate_column(column: JSON, path: str) -> Errors:
-    its, form, place = (column.get(key) or "" for key in ("type", "format", "jsonPath"))
+    column_type, form, place = (column.get(key) or "" for key in ("type", "format", "jsonPath"))
     of, why = f"{_TYPES}.CustomResourceColumnDefinition", f"must be one of {','.join(_COLUMN_TYPES)}"
     errors = validate_field(of, column, "name", path) + validate_field(of, column, "type", path, missing=why)
-    if its and its not in _COLUMN_TYPES:
-        errors.append(FieldError.invalid(f"{path}.type", its, why))
+    if column_type and column_type not in _COLUMN_TYPES:
+        errors.append(FieldError.invalid(f"{path}.type", column_type, why))
     if form and form not in _COLUMN_FORMATS:
         errors.append(FieldError.invalid(f"{path}.format", form, f"must be one of {','.join(_COLUMN_FORMATS)}"))
     if not place:
@@ -297,8 +297,8 @@ def _validate_selectable(fields: list[JSON], schema: JSON, path: str) -> Errors:
         if not place:
             errors += validate_field(f"{_TYPES}.SelectableField", field, "jsonPath", f"{path}[{index}]")
             continue
-        its = field_at(schema, place)
-        if its is None:
+        named = field_at(schema, place)
+        if named is None:
             why = "does not refer to a valid field"
             if not place.startswith((".", "[")):
                 why = f"expected [ or . but got: {re.split(r'[.[]', place)[0]}"
@@ -308,7 +308,7 @@ def _validate_selectable(fields: list[JSON], schema: JSON, path: str) -> Errors:
             continue
         if place.startswith(".metadata"):
             errors.append(FieldError.invalid(at, place, "must not point to fields in metadata"))
-        if its.get("type") not in ("string", "boolean", "integer"):
+        if named.get("type") not in ("string", "boolean", "integer"):
             why = (
                 "must point to a field of type string, boolean or integer. Enum string fields and strings with formats "
                 "are allowed."

@@ -289,7 +289,9 @@ def _deprecation(name: str, spec: JSON) -> str:
     (`defaultDeprecationWarning` of k8s.io/apiextensions-apiserver).
     """
     group, kind = spec["group"], spec["names"]["kind"]
-    others = [its["name"] for its in spec["versions"] if its.get("served") and not its.get("deprecated")]
+    others = [
+        version["name"] for version in spec["versions"] if version.get("served") and not version.get("deprecated")
+    ]
     best = min((other for other in others if version_order(other) < version_order(name)), key=version_order, default="")
     return f"{group}/{name} {kind} is deprecated" + (f"; use {group}/{best} {kind}" if best else "")
 

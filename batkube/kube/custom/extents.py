@@ -20,9 +20,9 @@ _OF_TIMES = {"duration": (32, 3), "date": (12, 12), "date-time": (32, 21)}
 """The longest and the shortest text of a format."""
 
 
-def fitting(its: cel.Extent) -> int:
+def fitting(element: cel.Extent) -> int:
     """Return the number of such values that fit into a request."""
-    return MAX_REQUEST // (its.least_bytes + 1)
+    return MAX_REQUEST // (element.least_bytes + 1)
 
 
 _KEYS = cel.Extent(0, 2)
@@ -32,14 +32,20 @@ def extent(schema: JSON, *, root: bool = False) -> cel.Extent | None:
     """Return the extent of a schema; None if rules cannot see its values. `root`: of a whole object."""
     if schema.get("x-kubernetes-int-or-string"):
         return cel.Extent(_text_length(schema), 1)
-    its = schema.get("type")
-    if its == "array":
+    json_type = schema.get("type")
+    if json_type == "array":
         items = _inner(schema.get("items"))
         return items and cel.Extent(_limit(schema, "maxItems", (MAX_REQUEST - 2) // (items.least_bytes + 1)), 2, items)
-    if its == "object":
+    if json_type == "object":
         values = schema.get("additionalProperties")
         return _of_map(schema, values) if isinstance(values, dict) else _of_object(schema, root=root)
-    return _of_text(schema) if its == "string" else cel.Extent(0, _SMALLEST[its]) if its in _SMALLEST else None
+    return (
+        _of_text(schema)
+        if json_type == "string"
+        else cel.Extent(0, _SMALLEST[json_type])
+        if json_type in _SMALLEST
+        else None
+    )
 
 
 def _inner(schema: Any) -> cel.Extent | None:

@@ -63,10 +63,10 @@ def _leads_somewhere(path: str, schema: JSON) -> bool:
         return False
     at: Any = schema
     for step in PATH_STEP.finditer(path):
-        its = (at.get("properties") or {}).get(step[1] or step[2], at.get("additionalProperties"))
-        if not isinstance(its, dict):
+        below = (at.get("properties") or {}).get(step[1] or step[2], at.get("additionalProperties"))
+        if not isinstance(below, dict):
             return False
-        at = its
+        at = below
     return True
 
 
@@ -85,7 +85,7 @@ class Findings:
             self.errors.append(FieldError.forbidden(path, _too_expensive(what, cost, _MOST_OF_RULE)))
         self.cost += cost
         if cost >= _MOST_OF_ALL // 100:
-            self.expensive = sorted([*self.expensive, (cost, path)], key=lambda its: -its[0])[:_TOLD]
+            self.expensive = sorted([*self.expensive, (cost, path)], key=lambda row: -row[0])[:_TOLD]
 
     def of_all(self, path: str) -> Errors:
         """Return the errors if all expressions of the schema at `path` cost too much together."""
@@ -127,11 +127,11 @@ class RulePlace:
         return self._below(schema, "" if schema.get("x-kubernetes-list-type") == "map" else path)
 
     def _below(self, schema: JSON, unrelated: str) -> RulePlace:
-        its = schema.get("type")
+        json_type = schema.get("type")
         limit: int | None = 1
-        if its == "array":
+        if json_type == "array":
             limit = schema.get("maxItems")
-        elif its == "object" and schema.get("additionalProperties") is not None:
+        elif json_type == "object" and schema.get("additionalProperties") is not None:
             limit = schema.get("maxProperties")
         count = None if self.count is None or limit is None else min(self.count * max(0, limit), cel.LARGEST)
         return RulePlace(self.found, False, self.unrelated or unrelated, count)

@@ -63,7 +63,7 @@ def has_rules(schema: JSON) -> bool:
     if schema.get(_RULES):
         return True
     below = [*(schema.get("properties") or {}).values(), schema.get("items"), schema.get("additionalProperties")]
-    return any(has_rules(its) for its in below if isinstance(its, dict))
+    return any(has_rules(part) for part in below if isinstance(part, dict))
 
 
 def _by_keys(schema: JSON, old: Any) -> dict[str, Any]:
@@ -159,10 +159,10 @@ class Checking:
             before = old if isinstance(old, dict) else {}
             properties, additional = schema.get("properties") or {}, schema.get("additionalProperties")
             for key, item in value.items():
-                its = properties.get(key, additional)
-                if isinstance(its, dict):
+                field = properties.get(key, additional)
+                if isinstance(field, dict):
                     here = f"{path}[{key}]" if key not in properties else f"{path}.{key}" if path else key
-                    self._walk(its, item, before.get(key), here)
+                    self._walk(field, item, before.get(key), here)
         elif isinstance(value, list) and isinstance(schema.get("items"), dict):
             earlier = _by_keys(schema, old)
             for index, item in enumerate(value):

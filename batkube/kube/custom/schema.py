@@ -44,8 +44,8 @@ def validate(schema: JSON, value: Any, path: str, old: Any = None) -> list[Field
 def _types(schema: JSON) -> tuple[str, ...]:
     if schema.get(_INT_OR_STRING, False):
         return ("integer", "string")
-    its = schema.get("type")
-    return (its,) if its else ()
+    json_type = schema.get("type")
+    return (json_type,) if json_type else ()
 
 
 def type_name(value: Any) -> str:
@@ -101,9 +101,9 @@ def _of_enum(schema: JSON, value: Any, path: str) -> list[FieldError]:
 
 def _of_string(schema: JSON, value: str, path: str) -> list[FieldError]:
     errors = [wrong] if (wrong := _wrong_text(schema, value, path)) else []
-    its = schema.get("format")
-    if its and not fits(its, value):
-        errors.append(FieldError.type_invalid(path, value, f"{path} in body must be of type {its}: {quote(value)}"))
+    form = schema.get("format")
+    if form and not fits(form, value):
+        errors.append(FieldError.type_invalid(path, value, f"{path} in body must be of type {form}: {quote(value)}"))
     return errors
 
 
@@ -163,10 +163,10 @@ def _of_object(schema: JSON, value: JSON, path: str, old: Any) -> list[FieldErro
     additional = schema.get("additionalProperties")
     before = old if isinstance(old, dict) else {}
     for key, item in value.items():
-        its = properties.get(key, additional)
-        if isinstance(its, dict):
+        field = properties.get(key, additional)
+        if isinstance(field, dict):
             below = f"{path}.{key}" if path or key not in properties else key
-            errors += validate(its, item, below, before.get(key))
+            errors += validate(field, item, below, before.get(key))
     return errors
 
 
@@ -208,12 +208,12 @@ def _of_combination(schema: JSON, value: Any, path: str, old: Any) -> list[Field
     errors: list[FieldError] = []
     any_of, one_of, all_of = schema.get("anyOf"), schema.get("oneOf"), schema.get("allOf")
     if any_of:
-        tried = [validate(its, value, path, old) for its in any_of]
+        tried = [validate(branch, value, path, old) for branch in any_of]
         if all(tried):
             errors.append(_nowhere(f'"{path}" must validate at least one schema (anyOf)'))
             errors += tried[0]
     if one_of:
-        tried = [validate(its, value, path, old) for its in one_of]
+        tried = [validate(branch, value, path, old) for branch in one_of]
         fitting = sum(not failed for failed in tried)
         if fitting != 1:
             found = "Found none valid" if not fitting else f"Found {fitting} valid alternatives"
@@ -221,7 +221,7 @@ def _of_combination(schema: JSON, value: Any, path: str, old: Any) -> list[Field
             if not fitting:
                 errors += tried[0]
     if all_of:
-        tried = [validate(its, value, path, old) for its in all_of]
+        tried = [validate(branch, value, path, old) for branch in all_of]
         if any(tried):
             none = ". None validated" if all(tried) else ""
             errors.append(_nowhere(f'"{path}" must validate all the schemas (allOf){none}'))

@@ -87,9 +87,9 @@ def has_defaults(schema: JSON) -> bool:
 def unknown_formats(schema: JSON) -> Iterator[str]:
     """Yield the unknown formats, which are not checked."""
     for inner in schemas_in(schema):
-        its, form = inner.get("type") or "", inner.get("format") or ""
-        text = its in ("", "string")
-        known = form.replace("-", "") in _FORMATS if text else form in _NUMBER_FORMATS.get(its, ())
+        json_type, form = inner.get("type") or "", inner.get("format") or ""
+        text = json_type in ("", "string")
+        known = form.replace("-", "") in _FORMATS if text else form in _NUMBER_FORMATS.get(json_type, ())
         if form and not known:
             yield form
 
@@ -113,11 +113,11 @@ def _rules_below(rules: RulePlace | None, schema: JSON, path: str, at: str) -> R
 
 
 def _validate_root(schema: JSON, path: str) -> Errors:
-    its = schema.get("type") or ""
+    json_type = schema.get("type") or ""
     errors: Errors = []
-    if its not in ("", "object"):
+    if json_type not in ("", "object"):
         why = 'only "object" is allowed as the type at the root of the schema if the status subresource is enabled'
-        errors.append(FieldError.invalid(f"{path}.type", its, why))
+        errors.append(FieldError.invalid(f"{path}.type", json_type, why))
     others = [
         key
         for key, value in schema.items()
@@ -162,11 +162,11 @@ def _place_of(schema: JSON, inner: JSON, at: str, place: _Place) -> _Place:
 
 
 def _validate_kinds(schema: JSON, path: str, place: _Place) -> Errors:
-    its = schema.get("type") or ""
+    json_type = schema.get("type") or ""
     errors: Errors = []
-    if its and its not in _TYPES:
-        errors.append(FieldError.not_supported(f"{path}.type", its, _TYPES))
-    if its == "null":
+    if json_type and json_type not in _TYPES:
+        errors.append(FieldError.not_supported(f"{path}.type", json_type, _TYPES))
+    if json_type == "null":
         why = "type cannot be set to null, use nullable as an alternative"
         errors.append(FieldError.forbidden(f"{path}.type", why))
     if place.no_default and schema.get("default") is not None:
@@ -185,10 +185,12 @@ def _validate_kinds(schema: JSON, path: str, place: _Place) -> Errors:
 
 
 def _needs_type(schema: JSON, path: str, wanted: str, key: str) -> Errors:
-    its, why = schema.get("type") or "", f"must be {wanted} if {key} is specified"
-    if its == wanted:
+    json_type, why = schema.get("type") or "", f"must be {wanted} if {key} is specified"
+    if json_type == wanted:
         return []
-    return [FieldError.invalid(f"{path}.type", its, why) if its else FieldError.required(f"{path}.type", why)]
+    return [
+        FieldError.invalid(f"{path}.type", json_type, why) if json_type else FieldError.required(f"{path}.type", why)
+    ]
 
 
 def _validate_map_type(schema: JSON, path: str) -> Errors:
@@ -223,11 +225,11 @@ def _validate_list_type(schema: JSON, path: str) -> Errors:
 
 def _validate_set_items(items: JSON, path: str) -> Errors:
     why = f"must be atomic as item of a list with {_LIST_TYPE}=set"
-    its = items.get(_LIST_TYPE)
-    if items.get("type") == "array" and its not in (None, "atomic"):
-        return [FieldError.invalid(f"{path}.{_LIST_TYPE}", its, why)]
+    list_type = items.get(_LIST_TYPE)
+    if items.get("type") == "array" and list_type not in (None, "atomic"):
+        return [FieldError.invalid(f"{path}.{_LIST_TYPE}", list_type, why)]
     if items.get("type") == "object" and items.get(_MAP_TYPE) != "atomic":
-        return [FieldError.invalid(f"{path}.{_MAP_TYPE}", its, why)]
+        return [FieldError.invalid(f"{path}.{_MAP_TYPE}", list_type, why)]
     return []
 
 
@@ -244,19 +246,19 @@ def _validate_list_map(keys: list[str], items: Any, path: str) -> Errors:
         return [*errors, FieldError.invalid(f"{path}.items.type", items.get("type") or "", why)]
     properties, required = items.get("properties") or {}, items.get("required") or []
     for index, key in enumerate(keys):
-        its, at = properties.get(key), f"{path}.items.properties[{key}]"
-        if its is None:
+        field, at = properties.get(key), f"{path}.items.properties[{key}]"
+        if field is None:
             why = "entries must all be names of item properties"
             errors.append(FieldError.invalid(f"{path}.{_LIST_KEYS}", keys, why))
-        elif its.get("type") in ("array", "object"):
+        elif field.get("type") in ("array", "object"):
             why = f"must be a scalar type if parent array's {_LIST_TYPE} is map"
             errors.append(FieldError.invalid(f"{at}.type", items["type"], why))
         if key in keys[:index]:
             errors.append(FieldError.invalid(f"{path}.{_LIST_KEYS}", keys, "must not contain duplicate entries"))
-        if its is not None and key not in required and its.get("default") is None:
+        if field is not None and key not in required and field.get("default") is None:
             why = f"this property is in {_LIST_KEYS}, so it must have a default or be a required property"
             errors.append(FieldError.required(f"{at}.default", why))
-        if its is not None and its.get("nullable"):
+        if field is not None and field.get("nullable"):
             why = f"this property is in {_LIST_KEYS}, so it cannot be nullable"
             errors.append(FieldError.forbidden(f"{at}.nullable", why))
     return errors

@@ -49,11 +49,11 @@ def declared(schema: JSON, name: str = "selfType1", *, root: bool = False) -> ce
     """Return the type of values of a schema; None if rules cannot see them. `root`: of a whole object."""
     if schema.get("x-kubernetes-int-or-string"):
         return ("dyn",)
-    its = schema.get("type")
-    if its == "array":
+    json_type = schema.get("type")
+    if json_type == "array":
         inner = _inner(schema.get("items"), f"{name}.@idx")
         return None if inner is None else ("list", inner)
-    if its == "object":
+    if json_type == "object":
         additional = schema.get("additionalProperties")
         if isinstance(additional, dict):
             inner = _inner(additional, f"{name}.@elem")
@@ -65,7 +65,11 @@ def declared(schema: JSON, name: str = "selfType1", *, root: bool = False) -> ce
             return {key: inner for key, inner in found.items() if inner is not None}
 
         return ("object", cel.ObjectType(name, fields))
-    return _BY_FORMAT.get(schema.get("format") or "", ("string",)) if its == "string" else _BY_TYPE.get(its or "")
+    return (
+        _BY_FORMAT.get(schema.get("format") or "", ("string",))
+        if json_type == "string"
+        else _BY_TYPE.get(json_type or "")
+    )
 
 
 def _inner(schema: Any, name: str) -> cel.Type | None:
@@ -77,8 +81,8 @@ def _properties(schema: JSON, *, root: bool) -> dict[str, tuple[str, JSON]]:
     properties = schema.get("properties") or {}
     if root:
         properties = with_root_fields(properties)
-    plain = {name: (name, its) for name, its in properties.items() if name in _RESERVED}
-    return plain | {escaped: (name, its) for name, its in properties.items() if (escaped := field_name(name))}
+    plain = {name: (name, field) for name, field in properties.items() if name in _RESERVED}
+    return plain | {escaped: (name, field) for name, field in properties.items() if (escaped := field_name(name))}
 
 
 def with_root_fields(properties: JSON) -> JSON:
@@ -86,7 +90,7 @@ def with_root_fields(properties: JSON) -> JSON:
     its own count.
     """
     of_metadata = (properties.get("metadata") or {}).get("properties") or {}
-    typed = all((properties.get(name) or {}).get("type") == its["type"] for name, its in _OF_ROOT.items())
+    typed = all((properties.get(name) or {}).get("type") == field["type"] for name, field in _OF_ROOT.items())
     if typed and all((of_metadata.get(name) or {}).get("type") == "string" for name in ("name", "generateName")):
         return properties
     return {**properties, **_OF_ROOT}
@@ -111,17 +115,17 @@ class Views:
 
 
 def _view(schema: JSON, *, root: bool) -> View:
-    its = schema.get("type")
-    if schema.get("x-kubernetes-int-or-string") or its in ("integer", "boolean"):
+    json_type = schema.get("type")
+    if schema.get("x-kubernetes-int-or-string") or json_type in ("integer", "boolean"):
         return _as_it_is
-    if its == "number":
+    if json_type == "number":
         return lambda value: float(value) if isinstance(value, int) and not isinstance(value, bool) else value
-    if its == "string":
+    if json_type == "string":
         read = _READ.get(schema.get("format") or "")
         return _as_it_is if read is None else _reading(read)
-    if its == "array":
+    if json_type == "array":
         return _list_view(schema)
-    if its != "object":
+    if json_type != "object":
         return _as_it_is
     additional = schema.get("additionalProperties")
     if isinstance(additional, dict) and not schema.get("properties"):
@@ -147,7 +151,7 @@ def _map_view(item: View) -> View:
     def look(value: Any) -> Any:
         if not isinstance(value, dict) or item is _as_it_is:
             return value
-        return {key: item(its) for key, its in value.items()}
+        return {key: item(member) for key, member in value.items()}
 
     return look
 
@@ -157,14 +161,14 @@ def _list_view(schema: JSON) -> View:
     item = _view(items, root=bool(items.get(EMBEDDED)))
     kind, keys = schema.get("x-kubernetes-list-type"), schema.get("x-kubernetes-list-map-keys") or ()
 
-    def key_of(its: Any) -> Any:
-        raw = its.raw if isinstance(its, cel.Object) else its
+    def key_of(member: Any) -> Any:
+        raw = member.raw if isinstance(member, cel.Object) else member
         return show([raw.get(key) for key in keys]) if kind == "map" and isinstance(raw, dict) else show(raw)
 
     def look(value: Any) -> Any:
         if not isinstance(value, list):
             return value
-        seen = value if item is _as_it_is else [item(its) for its in value]
+        seen = value if item is _as_it_is else [item(member) for member in value]
         return cel.SetList(seen, key_of) if kind in ("set", "map") else seen
 
     return look
@@ -177,8 +181,8 @@ def _object_view(schema: JSON, *, root: bool) -> View:
         nonlocal fields
         if fields is None:
             fields = {
-                escaped: (key, _view(its, root=bool(its.get(EMBEDDED))))
-                for escaped, (key, its) in _properties(schema, root=root).items()
+                escaped: (key, _view(field, root=bool(field.get(EMBEDDED))))
+                for escaped, (key, field) in _properties(schema, root=root).items()
             }
         key, view = fields[name]
         value = raw[key]

@@ -174,10 +174,10 @@ class CustomStrategy(Strategy):
 
 def _wrong_status(schema: JSON, new: JSON, old: JSON) -> list[FieldError]:
     """Return the errors in a written status. Nothing else is checked, and messages name paths within the status."""
-    its = (schema.get("properties") or {}).get("status")
-    if its is None or "status" not in new:
+    status_schema = (schema.get("properties") or {}).get("status")
+    if status_schema is None or "status" not in new:
         return []
-    errors = schemas.validate(its, new["status"], "", old.get("status"))
+    errors = schemas.validate(status_schema, new["status"], "", old.get("status"))
     return [replace(error, field=_within_status(error.field)) for error in errors]
 
 

@@ -50,8 +50,8 @@ def validate_structural(schema: JSON, path: str) -> Errors:
 def junctions(schema: JSON, path: str) -> Iterator[tuple[JSON, str]]:
     """Yield the schemas below allOf, anyOf, oneOf and not."""
     for key in ("allOf", "anyOf", "oneOf"):
-        for index, its in enumerate(schema.get(key) or ()):
-            yield its, f"{path}.{key}[{index}]"
+        for index, branch in enumerate(schema.get(key) or ()):
+            yield branch, f"{path}.{key}[{index}]"
     if isinstance(schema.get("not"), dict):
         yield schema["not"], f"{path}.not"
 
@@ -68,9 +68,9 @@ def field_at(schema: JSON, path: str) -> JSON | None:
 
 def _invariants(schema: JSON, level: str, path: str) -> Errors:
     errors: Errors = []
-    its, items, additional = schema.get("type") or "", schema.get("items"), schema.get("additionalProperties")
+    json_type, items, additional = schema.get("type") or "", schema.get("items"), schema.get("additionalProperties")
     properties = schema.get("properties") or {}
-    if its == "array" and items is None:
+    if json_type == "array" and items is None:
         errors.append(FieldError.required(f"{path}.items", "must be specified"))
     if isinstance(items, dict):
         errors += _invariants(items, "item", f"{path}.items")
@@ -80,7 +80,7 @@ def _invariants(schema: JSON, level: str, path: str) -> Errors:
         errors.append(FieldError.forbidden(f"{path}.additionalProperties", "must not be used at the root"))
     if isinstance(additional, dict):
         errors += _invariants(additional, "field", f"{path}.additionalProperties")
-    errors += _values(schema, path) + _typed(schema, its, level, path)
+    errors += _values(schema, path) + _typed(schema, json_type, level, path)
     if level == "root" or schema.get(_EMBEDDED):
         for name in ("kind", "apiVersion"):
             if (inner := properties.get(name)) is not None and inner.get("type") != "string":
@@ -89,7 +89,7 @@ def _invariants(schema: JSON, level: str, path: str) -> Errors:
     return errors + _metadata(schema, level, path)
 
 
-def _typed(schema: JSON, its: str, level: str, path: str) -> Errors:
+def _typed(schema: JSON, json_type: str, level: str, path: str) -> Errors:
     errors: Errors = []
     either, embedded, preserves = (schema.get(key) for key in (_INT_OR_STRING, _EMBEDDED, _PRESERVE))
     for key, other in ((_PRESERVE, preserves), (_EMBEDDED, embedded)):
@@ -98,20 +98,20 @@ def _typed(schema: JSON, its: str, level: str, path: str) -> Errors:
             errors.append(FieldError.invalid(f"{path}.{key}", True, why))
     if embedded:
         why = f"must be object if {_EMBEDDED} is true"
-        if not its:
+        if not json_type:
             errors.append(FieldError.required(f"{path}.type", why))
-        elif its != "object":
-            errors.append(FieldError.invalid(f"{path}.type", its, why))
+        elif json_type != "object":
+            errors.append(FieldError.invalid(f"{path}.type", json_type, why))
         if schema.get("additionalProperties") is not None:
             why = f"must not be used if {_EMBEDDED} is set"
             errors.append(FieldError.forbidden(f"{path}.additionalProperties", why))
         if not preserves and not schema.get("properties"):
             why = f"must not be empty if {_EMBEDDED} is true without {_PRESERVE}"
             errors.append(FieldError.required(f"{path}.properties", why))
-    elif not its and not either and not preserves:
+    elif not json_type and not either and not preserves:
         errors.append(FieldError.required(f"{path}.type", _MISSING_TYPE[level]))
-    if level == "root" and its not in ("", "object"):
-        errors.append(FieldError.invalid(f"{path}.type", its, "must be object at the root"))
+    if level == "root" and json_type not in ("", "object"):
+        errors.append(FieldError.invalid(f"{path}.type", json_type, "must be object at the root"))
     return errors
 
 
@@ -177,13 +177,13 @@ def _complete(values: JSON, schema: JSON, path: str, of: str) -> Errors:
                 errors += _complete({"allOf": [inner["items"]]}, items, f"{path}.items", f"{at}.items")
             else:
                 errors.append(FieldError.required(f"{path}.items", f"because it is defined in {at}.items"))
-        for name, its in (inner.get("properties") or {}).items():
+        for name, field in (inner.get("properties") or {}).items():
             known = (schema.get("properties") or {}).get(name)
             where, told = f"{path}.properties[{name}]", f"{at}.properties[{name}]"
             if known is None:
                 errors.append(FieldError.required(where, f"because it is defined in {told}"))
             else:
-                errors += _complete({"allOf": [its]}, known, where, told)
+                errors += _complete({"allOf": [field]}, known, where, told)
     return errors
 
 

@@ -53,7 +53,11 @@ def swagger(registry: Registry) -> JSON:
     for group, version in openapi.versions(registry):
         document = openapi.document(registry, group, version)
         schemas.update(document["components"]["schemas"])
-        paths |= {path: {"patch": _patch(its["patch"])} for path, its in document["paths"].items() if "patch" in its}
+        paths |= {
+            path: {"patch": _patch(methods["patch"])}
+            for path, methods in document["paths"].items()
+            if "patch" in methods
+        }
     definitions = {name: _older(schema) for name, schema in sorted(schemas.items())}
     return {"swagger": "2.0", "info": INFO, "paths": dict(sorted(paths.items())), "definitions": definitions}
 
@@ -61,9 +65,9 @@ def swagger(registry: Registry) -> JSON:
 def _patch(operation: JSON) -> JSON:
     """Return a patch operation with the parameters of its query."""
     parameters = [
-        {"uniqueItems": True, "type": its["schema"]["type"], "name": its["name"], "in": "query"}
-        for its in operation["parameters"]
-        if its["in"] == "query"
+        {"uniqueItems": True, "type": parameter["schema"]["type"], "name": parameter["name"], "in": "query"}
+        for parameter in operation["parameters"]
+        if parameter["in"] == "query"
     ]
     extensions = {key: value for key, value in operation.items() if key.startswith("x-")}
     consumes = list(operation["requestBody"]["content"])
@@ -102,22 +106,29 @@ def encode(document: JSON) -> bytes:
     info = b"".join((_text(1, document["info"]["title"]), _text(2, document["info"]["version"])))
     definitions = _named_schemas(document["definitions"])
     paths = b"".join(
-        _bytes(2, _text(1, path) + _bytes(2, _bytes(8, _operation(its["patch"]))))
-        for path, its in document["paths"].items()
+        _bytes(2, _text(1, path) + _bytes(2, _bytes(8, _operation(methods["patch"]))))
+        for path, methods in document["paths"].items()
     )
     return b"".join((_text(1, document["swagger"]), _bytes(2, info), _bytes(8, paths), _bytes(9, definitions)))
 
 
 def _operation(operation: JSON) -> bytes:
     """Return the message Operation, without its responses."""
-    parameters = b"".join(_bytes(8, _bytes(1, _bytes(2, _bytes(3, _query(its))))) for its in operation["parameters"])
+    parameters = b"".join(
+        _bytes(8, _bytes(1, _bytes(2, _bytes(3, _query(parameter))))) for parameter in operation["parameters"]
+    )
     extensions = (_extension(13, key, value) for key, value in operation.items() if key.startswith("x-"))
     return b"".join((_texts(7, operation["consumes"]), parameters, *extensions))
 
 
-def _query(its: JSON) -> bytes:
+def _query(parameter: JSON) -> bytes:
     """Return the message QueryParameterSubSchema."""
-    return _text(2, its["in"]) + _text(4, its["name"]) + _text(6, its["type"]) + _int(20, its["uniqueItems"])
+    return (
+        _text(2, parameter["in"])
+        + _text(4, parameter["name"])
+        + _text(6, parameter["type"])
+        + _int(20, parameter["uniqueItems"])
+    )
 
 
 def _extension(number: int, key: str, value: Any) -> bytes:

@@ -114,7 +114,7 @@ def _validate_service(service: JSON | None, bundle: str, unchecked: bool) -> Err
 
 def _validate_conditions(obj: JSON) -> Errors:
     return [
-        FieldError.not_supported(f"status.conditions[{index}].status", its.get("status") or "", _STATUSES)
-        for index, its in enumerate((obj.get("status") or {}).get("conditions") or ())
-        if its.get("status") not in _STATUSES
+        FieldError.not_supported(f"status.conditions[{index}].status", condition.get("status") or "", _STATUSES)
+        for index, condition in enumerate((obj.get("status") or {}).get("conditions") or ())
+        if condition.get("status") not in _STATUSES
     ]

@@ -91,10 +91,10 @@ def _default_schema(obj: JSON) -> None:
 def _default_level(obj: JSON) -> None:
     spec = obj.setdefault("spec", {})
     for name, shares in (("exempt", 0), ("limited", 30)):
-        its = spec.get(name)
-        if its is not None:
-            its.setdefault("nominalConcurrencyShares", shares)
-            its.setdefault("lendablePercent", 0)
+        limits = spec.get(name)
+        if limits is not None:
+            limits.setdefault("nominalConcurrencyShares", shares)
+            limits.setdefault("lendablePercent", 0)
     queuing = ((spec.get("limited") or {}).get("limitResponse") or {}).get("queuing")
     if queuing is not None:
         for name, number in _QUEUES.items():
@@ -105,12 +105,12 @@ def _validate_conditions(obj: JSON) -> Errors:
     errors: Errors = []
     types: list[str] = []
     for index, condition in enumerate((obj.get("status") or {}).get("conditions") or ()):
-        path, its = f"status.conditions[{index}].type", condition.get("type") or ""
-        if its in types:
-            errors.append(FieldError.duplicate(path, its))
-        if not its:
+        path, condition_type = f"status.conditions[{index}].type", condition.get("type") or ""
+        if condition_type in types:
+            errors.append(FieldError.duplicate(path, condition_type))
+        if not condition_type:
             errors.append(FieldError.required(path))
-        types.append(its)
+        types.append(condition_type)
     return errors
 
 
@@ -158,16 +158,16 @@ def _validate_subject(subject: JSON, path: str) -> Errors:
     if kind not in _SUBJECTS:
         return [FieldError.not_supported(f"{path}.kind", kind, tuple(_SUBJECTS))]
     field = _SUBJECTS[kind]
-    its, at = subject.get(field), f"{path}.{field}"
+    named, at = subject.get(field), f"{path}.{field}"
     errors: Errors = []
-    if its is None:
+    if named is None:
         errors.append(FieldError.required(at, f"{field} is required when subject kind is '{kind}'"))
     else:
-        of, plain = f"{_TYPES}.{kind}Subject", kind != "ServiceAccount" or its.get("name") == "*"
-        errors += validate_field(of, its, "name", at, None if plain else dns_subdomain)
+        of, plain = f"{_TYPES}.{kind}Subject", kind != "ServiceAccount" or named.get("name") == "*"
+        errors += validate_field(of, named, "name", at, None if plain else dns_subdomain)
         if kind == "ServiceAccount":
             why = "must specify namespace for service account"
-            errors += validate_field(of, its, "namespace", at, dns_label, why)
+            errors += validate_field(of, named, "namespace", at, dns_label, why)
     for other, name in _SUBJECTS.items():
         if other != kind and subject.get(name) is not None:
             why = f"{name} is forbidden when subject kind is not '{other}'"
@@ -236,36 +236,36 @@ def _wrong_url(url: str) -> str:
 
 def _validate_level(obj: JSON) -> Errors:
     spec, name = obj["spec"], obj["metadata"].get("name") or ""
-    its, exempt, limited = spec.get("type") or "", spec.get("exempt"), spec.get("limited")
+    level_type, exempt, limited = spec.get("type") or "", spec.get("exempt"), spec.get("limited")
     errors: Errors = []
-    if (name == "exempt") != (its == _EXEMPT):
-        errors.append(FieldError.invalid("spec.type", its, "must be 'Exempt' if and only if `name` is 'exempt'"))
-    if its == _EXEMPT:
+    if (name == "exempt") != (level_type == _EXEMPT):
+        errors.append(FieldError.invalid("spec.type", level_type, "must be 'Exempt' if and only if `name` is 'exempt'"))
+    if level_type == _EXEMPT:
         if limited is not None:
             errors.append(FieldError.forbidden("spec.limited", "must be nil if the type is not Limited"))
         if exempt is not None:
             errors += _validate_shares(exempt, "spec.exempt") + _validate_lent(exempt, "spec.exempt")
         return errors
-    if its == _LIMITED:
+    if level_type == _LIMITED:
         if exempt is not None:
             errors.append(FieldError.forbidden("spec.exempt", "must be nil if the type is Limited"))
         if limited is None:
             return [*errors, FieldError.required("spec.limited", "must not be empty when type is Limited")]
         return errors + _validate_limited(limited, "spec.limited")
-    if its:
-        return [*errors, FieldError.not_supported("spec.type", its, (_EXEMPT, _LIMITED))]
+    if level_type:
+        return [*errors, FieldError.not_supported("spec.type", level_type, (_EXEMPT, _LIMITED))]
     return errors + validate_field(f"{_TYPES}.PriorityLevelConfigurationSpec", spec, "type", "spec")
 
 
-def _validate_shares(its: JSON, path: str) -> Errors:
-    shares = its["nominalConcurrencyShares"]
+def _validate_shares(limits: JSON, path: str) -> Errors:
+    shares = limits["nominalConcurrencyShares"]
     if shares >= 0:
         return []
     return [FieldError.invalid(f"{path}.nominalConcurrencyShares", shares, "must be a non-negative integer")]
 
 
-def _validate_lent(its: JSON, path: str) -> Errors:
-    lendable = its["lendablePercent"]
+def _validate_lent(limits: JSON, path: str) -> Errors:
+    lendable = limits["lendablePercent"]
     if 0 <= lendable <= 100:
         return []
     return [FieldError.invalid(f"{path}.lendablePercent", lendable, "must be between 0 and 100, inclusive")]
@@ -283,18 +283,18 @@ def _validate_limited(limited: JSON, path: str) -> Errors:
 def _validate_response(limited: JSON, path: str) -> Errors:
     errors: Errors = []
     response, at = limited.get("limitResponse") or {}, f"{path}.limitResponse"
-    its, queuing = response.get("type") or "", response.get("queuing")
-    if its == "Reject":
+    response_type, queuing = response.get("type") or "", response.get("queuing")
+    if response_type == "Reject":
         if queuing is not None:
             why = "must be nil if limited.limitResponse.type is not Limited"
             errors.append(FieldError.forbidden(f"{at}.queuing", why))
-    elif its == "Queue":
+    elif response_type == "Queue":
         if queuing is None:
             why = "must not be empty if limited.limitResponse.type is Limited"
             return [*errors, FieldError.required(f"{at}.queuing", why)]
         return errors + _validate_queuing(queuing, f"{at}.queuing")
-    elif its:
-        errors.append(FieldError.not_supported(f"{at}.type", its, ("Queue", "Reject")))
+    elif response_type:
+        errors.append(FieldError.not_supported(f"{at}.type", response_type, ("Queue", "Reject")))
     return errors + validate_field(f"{_TYPES}.LimitResponse", response, "type", at)
 
 

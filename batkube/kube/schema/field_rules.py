@@ -34,11 +34,11 @@ def rule_of(type_name: str, field: str) -> FieldRule:
     field.
     """
     table = _table()
-    its = next((each for each in own_and_embedded_fields_of(type_name) if each.name == field), None)
-    if its is None:
+    declared = next((each for each in own_and_embedded_fields_of(type_name) if each.name == field), None)
+    if declared is None:
         raise LookupError(f"{type_name} has no field {field!r}")
     required = field in table["required"].get(type_name, ())
-    return FieldRule(required, its.pointer, tuple(table["values"].get(type_name, {}).get(field, ())))
+    return FieldRule(required, declared.pointer, tuple(table["values"].get(type_name, {}).get(field, ())))
 
 
 @cache
@@ -47,7 +47,9 @@ def required_texts(type_name: str) -> tuple[str, ...]:
     empty one cannot be told from an absent one, or says something.)
     """
     required = _table()["required"].get(type_name, ())
-    return tuple(its.name for its in own_and_embedded_fields_of(type_name) if its.name in required and _is_text(its))
+    return tuple(
+        each.name for each in own_and_embedded_fields_of(type_name) if each.name in required and _is_text(each)
+    )
 
 
 def _is_text(field: Field) -> bool:

@@ -72,7 +72,7 @@ def _columns(release: str, module: Callable[[str, str], Path]) -> dict[str, list
         if member:  # of the type of a member: apiv1.Event{}.InvolvedObject
             folder = path.removeprefix("k8s.io/api/")
             name = member[0].lower() + member[1:]
-            types = {its.name: its.type for its in fields_of(f"{folder}.{type_name}")}
+            types = {each.name: each.type for each in fields_of(f"{folder}.{type_name}")}
             type_name = types[name].rpartition(".")[2]
         if path not in documents:
             documents[path] = _documents(path, release, module)

@@ -31,8 +31,8 @@ def generate(source: Path, target: Path) -> None:
             continue
         if schema.get("required"):
             required[short] = schema["required"]
-        for field, its in sorted((schema.get("properties") or {}).items()):
-            allowed = _values(its)
+        for field, field_schema in sorted((schema.get("properties") or {}).items()):
+            allowed = _values(field_schema)
             if allowed:
                 values.setdefault(short, {})[field] = allowed
     target.write_text(f'{{"required":{{\n{_rows(required)}\n}},\n"values":{{\n{_rows(values)}\n}}}}\n')
@@ -47,4 +47,7 @@ def _values(schema: JSON) -> list[str]:
 
 
 def _rows(facts: dict[str, Any]) -> str:
-    return ",\n".join(f"{json.dumps(name)}:{json.dumps(its, separators=(',', ':'))}" for name, its in facts.items())
+    return ",\n".join(
+        f"{json.dumps(name)}:{json.dumps(facts_of_type, separators=(',', ':'))}"
+        for name, facts_of_type in facts.items()
+    )

@@ -77,8 +77,8 @@ def _enumerations(code: str) -> dict[str, dict[str, JSON]]:
             description = json.loads(match[1])
         elif its_property and (match := _ENUM.match(line)):
             values = json.loads(f"[{match[2]}]")
-            its = {"description": description, "values": values, "deep": len(match[1]) > 7}
-            found.setdefault(its_type, {})[its_property] = its
+            enum = {"description": description, "values": values, "deep": len(match[1]) > 7}
+            found.setdefault(its_type, {})[its_property] = enum
     return found
 
 
@@ -91,13 +91,13 @@ def _with_values(schema: JSON, values: dict[str, JSON]) -> JSON:
     """Return the schema with the descriptions and the values of its properties."""
     properties = dict(schema.get("properties") or {})
     for name, told in values.items():
-        its = properties.get(name)
-        if its is None:
+        field = properties.get(name)
+        if field is None:
             continue
-        its = properties[name] = {**its, "description": told["description"]}
+        field = properties[name] = {**field, "description": told["description"]}
         if told["deep"]:
-            part = "items" if "items" in its else "additionalProperties"
-            its[part] = {**its[part], "enum": told["values"]}
+            part = "items" if "items" in field else "additionalProperties"
+            field[part] = {**field[part], "enum": told["values"]}
         else:
-            its["enum"] = told["values"]
+            field["enum"] = told["values"]
     return {**schema, "properties": properties} if values else schema

@@ -45,10 +45,12 @@ def apply(write: Write, config: Any) -> tuple[Version, bool]:
     if current is None and uid:
         why = f"uid mismatch: the provided object specified uid {uid}, and no existing object was found"
         raise ApiError.conflict(resource.qualified, name, why)
-    its = type_of(api, resource)
-    typed_config = _typed(resource, its, config)
+    object_type = type_of(api, resource)
+    typed_config = _typed(resource, object_type, config)
     try:
-        wanted = paths.owned(fields_of(its, {key: config[key] for key in config if key not in ("kind", "apiVersion")}))
+        wanted = paths.owned(
+            fields_of(object_type, {key: config[key] for key in config if key not in ("kind", "apiVersion")})
+        )
     except DuplicateKey as twice:
         shown = paths.shown((str(twice),))
         raise _not_typed(resource, config, f"duplicate entries for key {shown}") from None
@@ -63,27 +65,29 @@ def apply(write: Write, config: Any) -> tuple[Version, bool]:
     served = to_served(resource, current.obj)
     live = copy_of(served, current)
     live["metadata"].pop("managedFields", None)
-    unlike = custom_misfit(resource.schema or {}, its, live, of_patch=False) if resource.custom else None
+    unlike = custom_misfit(resource.schema or {}, object_type, live, of_patch=False) if resource.custom else None
     if unlike:
         raise ApiError.unforeseen(f"failed to create typed live object ({_names(resource, live)}): {unlike}")
     entries = entries_of(api, resource, current)
-    merged = merge(its, live, config)
+    merged = merge(object_type, live, config)
     before = next((entry.fields for entry in entries if entry.same_writer(writer)), frozenset())
     others = [entry.fields for entry in entries if not entry.same_writer(writer)]
     kept = paths.prefixes(path for fields in [wanted, *others] for path in fields)
-    there = paths.prefixes(fields_of(its, {key: merged[key] for key in merged if key not in ("kind", "apiVersion")}))
-    merged = without(its, merged, _let_go(before, wanted) & there, kept)
+    there = paths.prefixes(
+        fields_of(object_type, {key: merged[key] for key in merged if key not in ("kind", "apiVersion")})
+    )
+    merged = without(object_type, merged, _let_go(before, wanted) & there, kept)
     if unlike := misfit_elsewhere(api, resource, merged, entries):
         mine = next((entry.api_version for entry in entries if entry.same_writer(writer)), resource.api_version)
         what = "failed to convert new object"
         if mine != resource.api_version:
             what = "failed to prune fields: failed to convert merged object to last applied version"
         raise ApiError.unforeseen(f"{what}: {unlike}")
-    changes = compare(its, live, merged)  # as it was said: 1000m is not 1, null is not absent
+    changes = compare(object_type, live, merged)  # as it was said: 1000m is not 1, null is not absent
     merged = typed.decode(resource, merged, applied=True)
     by_kubectl = options.field_manager == kubectl.MANAGER
-    free = kubectl.last_applied(its, live, resource.api_version) if by_kubectl else frozenset()
-    dated = any(merge(its.child(key), live.get(key), value) != live.get(key) for key, value in in_vain.items())
+    free = kubectl.last_applied(object_type, live, resource.api_version) if by_kubectl else frozenset()
+    dated = any(merge(object_type.child(key), live.get(key), value) != live.get(key) for key, value in in_vain.items())
     after = managers.after_apply(entries, writer, changes, options.force, free, dated and resource.custom)
     check_name({"name": given_name or name}, name)
     if by_kubectl:
@@ -129,14 +133,14 @@ def _checked(resource: ResourceType, config: Any) -> JSON:
     return {**given, "metadata": dict(metadata)}
 
 
-def _typed(resource: ResourceType, its: Type, config: JSON) -> JSON:
+def _typed(resource: ResourceType, object_type: Type, config: JSON) -> JSON:
     """Return the configuration with the types of its kind. Raise 500 if it does not fit: the real server did not
     foresee it.
     """
     type_name = api_types.type_of(resource.api_version, resource.kind)
-    if type_name is not None and not resource.custom and (why := misfit(type_name, its, config)):
+    if type_name is not None and not resource.custom and (why := misfit(type_name, object_type, config)):
         raise _not_typed(resource, config, why)
-    if resource.custom and (why := custom_misfit(resource.schema or {}, its, config)):
+    if resource.custom and (why := custom_misfit(resource.schema or {}, object_type, config)):
         raise _not_typed(resource, config, why)
     try:
         return typed.decode(resource, config, "Strict", applied=True)

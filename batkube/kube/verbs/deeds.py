@@ -41,9 +41,9 @@ class Deeds:
             check_applied(resource.of_subresource(subresource), applied)
             self._scaled(applied)  # a conflict comes before what is wrong
         changed = apply_patch(patch, part, resource)
-        its = (resource.api_version_of(subresource), kind)
+        version_and_kind = (resource.api_version_of(subresource), kind)
         try:
-            read = typed.decode(resource, changed, validation, write.warnings, its, patch.doubts, True)
+            read = typed.decode(resource, changed, validation, write.warnings, version_and_kind, patch.doubts, True)
         except ApiError as unfit:
             raise ApiError.invalid("", "", [unfit_patch(patch, changed, unfit)]) from None
         return check_addressed(write, read)
@@ -72,14 +72,18 @@ class Deeds:
         """Change another object of the namespace without rules."""
         write = self._write
         kind = write.api.registry.named(storage)
-        its = Write.of(write.api, kind, write.namespace, name, write.subresource, write.options, write.warnings)
-        return modify(its.by_server(), how).obj
+        modification = Write.of(
+            write.api, kind, write.namespace, name, write.subresource, write.options, write.warnings
+        )
+        return modify(modification.by_server(), how).obj
 
     def delete(self, options: JSON) -> JSON:
         """Delete the object."""
         write, asked = self._write, DeleteOptions.of(options, self._query)
-        its = Write.of(write.api, write.resource, write.namespace, write.name, None, asked.as_write, write.warnings)
-        return delete(its, asked)[0].obj
+        deletion = Write.of(
+            write.api, write.resource, write.namespace, write.name, None, asked.as_write, write.warnings
+        )
+        return delete(deletion, asked)[0].obj
 
     @property
     def _applied(self) -> JSON | None:

@@ -176,9 +176,9 @@ def after_update(write: Write, current: Version, new: JSON, sent: list[JSON] | N
         """Return what has changed in a version; None if the version is of another group: its fields are not known."""
         if api_version.rpartition("/")[0] != resource.group:
             return None
-        its = _in_version(api, resource, api_version)
-        contents = (_content(api, to_served(its, obj), its, subresource) for obj in (current.obj, new))
-        return compare(type_of(api, its), *contents)
+        in_version = _in_version(api, resource, api_version)
+        contents = (_content(api, to_served(in_version, obj), in_version, subresource) for obj in (current.obj, new))
+        return compare(type_of(api, in_version), *contents)
 
     return managers.write(managers.after_update(before, writer, cache(changes))) or None
 

@@ -198,15 +198,15 @@ def _validate_mutation(mutation: JSON, path: str) -> Errors:
     errors = validate_field("admissionregistration/v1.Mutation", mutation, "patchType", path)
     if errors:
         return errors
-    its = mutation["patchType"]
-    for kind, field in sorted(_PATCHES.items(), key=lambda patch: patch[0] != its):
+    patch_type = mutation["patchType"]
+    for kind, field in sorted(_PATCHES.items(), key=lambda patch: patch[0] != patch_type):
         part, at = mutation.get(field), f"{path}.{field}"
-        if kind != its:
+        if kind != patch_type:
             if part is not None:
-                why = f"must not be specified when patchType is {its}"
+                why = f"must not be specified when patchType is {patch_type}"
                 errors.append(FieldError.invalid(at, f"{{{field}}}", why))
         elif part is None:
-            errors.append(FieldError.required(at, f"must be specified when patchType is {its}"))
+            errors.append(FieldError.required(at, f"must be specified when patchType is {patch_type}"))
         elif not (part.get("expression") or "").strip():
             # More is not looked at: these make objects, which no other expressions do.
             errors.append(FieldError.required(f"{at}.expression", _NO_EXPRESSION))

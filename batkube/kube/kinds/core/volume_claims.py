@@ -202,14 +202,14 @@ def _validate_change(new: JSON, old: JSON) -> Errors:
     spec, before = copy.deepcopy(new["spec"]), copy.deepcopy(old["spec"])
     if not before.get("volumeName"):
         keep(before, spec, "volumeName")
-    noted, its = ((one["metadata"].get("annotations") or {}).get(CLASS_ANNOTATION) for one in (old, new))
+    noted, annotated = ((one["metadata"].get("annotations") or {}).get(CLASS_ANNOTATION) for one in (old, new))
     chosen = spec.get("storageClassName")
     # A class may be named later, above all the one that an annotation names, as it was in beta.
     named = "storageClassName" not in before and chosen is not None and noted in (None, chosen)
     if named:
         spec.pop("storageClassName")
-    if not named or noted is None or its not in (None, noted):
-        errors += immutable(f"metadata.annotations.{CLASS_ANNOTATION}", its or "", noted or "")
+    if not named or noted is None or annotated not in (None, noted):
+        errors += immutable(f"metadata.annotations.{CLASS_ANNOTATION}", annotated or "", noted or "")
     size, old_size = _size(spec), _size(before)
     if new["status"]["phase"] == "Bound":
         asked, had = ((each.get("resources") or {}).get("requests") or {} for each in (spec, before))

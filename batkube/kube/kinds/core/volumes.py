@@ -109,7 +109,7 @@ def _immutable_part(spec: JSON, before: JSON, source: str) -> JSON | None:
     value: JSON | None = spec.get(source)
     secret = "controllerExpandSecretRef"
     if source == "csi" and value is not None and before.get(source) is not None and secret not in before[source]:
-        return {field: its for field, its in value.items() if field != secret}
+        return {field: content for field, content in value.items() if field != secret}
     return value
 
 
@@ -119,9 +119,9 @@ def _same_nodes(new: JSON | None, old: JSON) -> bool:
     before = (old.get("required") or {}).get("nodeSelectorTerms") or []
     if new is None or len(terms) != len(before):
         return False
-    for term, its in zip(terms, before, strict=True):
+    for term, earlier_term in zip(terms, before, strict=True):
         for field in ("matchExpressions", "matchFields"):
-            requirements, earlier = term.get(field) or [], its.get(field) or []
+            requirements, earlier = term.get(field) or [], earlier_term.get(field) or []
             if len(requirements) != len(earlier):
                 return False
             for requirement, one in zip(requirements, earlier, strict=True):

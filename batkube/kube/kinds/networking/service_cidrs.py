@@ -32,8 +32,8 @@ class ServiceCIDRs(Strategy):
             return [*errors, FieldError.invalid(_PATH, ranges or None, _IMMUTABLE)]
         errors += [
             FieldError.invalid(f"{_PATH}[{index}]", one, _IMMUTABLE)
-            for index, (one, its) in enumerate(zip(ranges, before, strict=False))
-            if one != its
+            for index, (one, earlier) in enumerate(zip(ranges, before, strict=False))
+            if one != earlier
         ]
         return errors if len(ranges) == len(before) else errors + _validate(ranges)
 

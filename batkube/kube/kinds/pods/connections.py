@@ -74,13 +74,15 @@ class Connections(_Connecting):
         self.check(request, pod)
         if not node:
             raise ApiError.bad_request(f"pod {name} does not have a host assigned")
-        its = request.ctx.store.get("nodes", "", node)
-        if its is None:
+        found = request.ctx.store.get("nodes", "", node)
+        if found is None:
             raise ApiError.not_found("pods", node)
-        addresses = {each.get("type"): each.get("address") for each in (its.get("status") or {}).get("addresses") or ()}
+        addresses = {
+            each.get("type"): each.get("address") for each in (found.get("status") or {}).get("addresses") or ()
+        }
         kind = next((kind for kind in _PREFERRED if addresses.get(kind)), None)
         if kind is None:
-            raise _without_address(its)
+            raise _without_address(found)
         if not request.upgrades:
             raise ApiError.bad_request("Upgrade request required")
         where = addresses[kind]

@@ -40,9 +40,9 @@ def _resized(now: JSON, before: JSON, key: str) -> list[JSON]:
     if [each.get("name") for each in wanted] != [each.get("name") for each in present]:
         return wanted
     resized = [dict(container) for container in present]
-    for container, its in zip(resized, wanted, strict=True):
+    for container, wish in zip(resized, wanted, strict=True):
         for field in ("resources", "resizePolicy"):
-            keep(container, its, field)
+            keep(container, wish, field)
     return resized
 
 

@@ -49,10 +49,10 @@ def _projected(source: JSON | None) -> Iterator[_File]:
     """Yield the files of the first source that has any."""
     source = source or {}
     for key, kind in (("configMap", "ConfigMap"), ("secret", "Secret"), ("downwardAPI", "DownwardAPI")):
-        its = source.get(key)
-        if its is not None and its.get("items"):
-            what = kind if key == "downwardAPI" else f"{kind} {quote(its.get('name', ''))}"
-            yield from (_File(item.get("path", ""), what) for item in its["items"])
+        projection = source.get(key)
+        if projection is not None and projection.get("items"):
+            what = kind if key == "downwardAPI" else f"{kind} {quote(projection.get('name', ''))}"
+            yield from (_File(item.get("path", ""), what) for item in projection["items"])
             return
     if (token := source.get("serviceAccountToken")) is not None:
         yield _File(token.get("path", ""), "ServiceAccountToken")

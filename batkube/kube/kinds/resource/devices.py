@@ -220,8 +220,8 @@ def _validate_selector(selector: JSON, path: str) -> Errors:
     at = f"{path}.cel.expression"
     checked, wrong = cel.compiled(expression, {"device": _DEVICE}, bind=True)
     if checked is not None and not wrong and checked.type[0] not in ("bool", "any"):
-        its = _ANY.sub("google.protobuf.Any", cel.shown(checked.type))
-        wrong = f"must evaluate to bool or the unknown type, not {its}"
+        result_type = _ANY.sub("google.protobuf.Any", cel.shown(checked.type))
+        wrong = f"must evaluate to bool or the unknown type, not {result_type}"
     wrong = wrong or cel.instantiation_problem(expression, bind=True)
     if checked is None or wrong:
         return [FieldError.invalid(at, expression, wrong)]
