@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from batkube.batsim.batprotocol import command_line
-from batkube.batsim.batprotocol.options import Options
+from batkube.batsim.batprotocol.init_string import Options
 from batkube.batsim.errors import SimulatorError
 from batkube.batsim.options import BatsimOptions, Verbosity, read_workflow_start
 

@@ -52,7 +52,7 @@ class _Switch:
     """The pstate in which it sleeps; None if it cannot."""
     state: PowerState = PowerState.ON
     idle_since: float | None = 0.0
-    wish: str | None = None
+    requested: str | None = None
     """``off`` or ``on``, if a user wants either."""
     waiting: list[Callable[[], None]] = field(default_factory=list)
     """Functions to call when it is on."""
@@ -147,7 +147,7 @@ class Power:
         dates = [
             switch.idle_since + self._off_after
             for node, switch in self._switches.items()
-            if switch.idle_since is not None and self._may_sleep(node, switch) and switch.wish is None
+            if switch.idle_since is not None and self._may_sleep(node, switch) and switch.requested is None
         ]
         return min(dates, default=None)
 
@@ -156,7 +156,7 @@ class Power:
         if not self._switches:
             return False
         for node in self._changed:
-            self._read_wishes(node)
+            self._read_request(node)
         self._changed.clear()
         acted = False
         for node, switch in self._switches.items():
@@ -181,8 +181,8 @@ class Power:
         )
 
     def _wants_sleep(self, switch: _Switch) -> bool:
-        if switch.wish is not None:
-            return switch.wish == "off"
+        if switch.requested is not None:
+            return switch.requested == "off"
         idle = switch.idle_since
         return self._off_after is not None and idle is not None and self._time.now >= idle + self._off_after
 
@@ -197,7 +197,7 @@ class Power:
             asleep = switch.power.kinds[pstate] is PstateKind.SLEEP
             self._show(node, switch, PowerState.OFF if asleep else PowerState.ON)
             if asleep:
-                if switch.waiting or switch.wish == "on":
+                if switch.waiting or switch.requested == "on":
                     self._switch_on(node, switch)
                 continue
             self._decisions.table.open_host(switch.number)
@@ -251,26 +251,26 @@ class Power:
         watts = {Use.USED: 0.0, Use.SWITCHING: ranges[pstate].full}.get(use, ranges[pstate].idle)
         self.meter.note(node, self._time.now, use, watts)
 
-    # Wishes
+    # What nodes ask for
 
     def _on_change(self, change: Change) -> None:
         name = change.object["metadata"]["name"]
         if change.type == DELETED or change.previous is None:
             return
-        if name in self._switches and _wishes(change.object) != _wishes(change.previous):
+        if name in self._switches and _requested(change.object) != _requested(change.previous):
             self._changed[name] = None
 
-    def _read_wishes(self, node: str) -> None:
+    def _read_request(self, node: str) -> None:
         switch = self._switches[node]
-        power, pstate, cordoned = _wishes(self._server.get("nodes", node))
-        wish = "off" if cordoned else power
-        if wish not in (None, "off", "on"):
-            self._warn(f"node {node}: annotation {WISH}: expected on or off, not {wish!r}")
-            wish = None
-        if wish == "off" and switch.sleep is None:
+        power, pstate, cordoned = _requested(self._server.get("nodes", node))
+        requested = "off" if cordoned else power
+        if requested not in (None, "off", "on"):
+            self._warn(f"node {node}: annotation {WISH}: expected on or off, not {requested!r}")
+            requested = None
+        if requested == "off" and switch.sleep is None:
             self._warn(f"node {node} has no sleep pstate, and cannot be switched off")
-        before, switch.wish = switch.wish, wish
-        if switch.state is PowerState.OFF and (wish == "on" or (before == "off" and wish is None)):
+        before, switch.requested = switch.requested, requested
+        if switch.state is PowerState.OFF and (requested == "on" or (before == "off" and requested is None)):
             self._switch_on(node, switch)
         if pstate is not None:
             self._compute_in(node, switch, pstate)
@@ -288,7 +288,7 @@ class Power:
                 self._decisions.set_resource_state(str(switch.number), number)
 
 
-def _wishes(node: JSON) -> tuple[str | None, str | None, bool]:
+def _requested(node: JSON) -> tuple[str | None, str | None, bool]:
     """Return power, pstate, and whether the node is cordoned."""
     annotations = node["metadata"].get("annotations", {})
     return annotations.get(WISH), annotations.get(PSTATE), bool(node.get("spec", {}).get("unschedulable"))

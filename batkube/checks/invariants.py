@@ -226,10 +226,10 @@ def _beyond(node: NodeRow, stays: list[Stay]) -> Iterator[str]:
         + [(stay.since, 1, number) for number, stay in enumerate(stays) if stay.until > stay.since]
     )
     asked = [0, 0, 0]
-    for date, begins, number in changes:
+    for date, starting, number in changes:
         for index, amount in enumerate(stays[number].amounts):
-            asked[index] += amount if begins else -amount
-            if begins and amount and asked[index] > offered[index]:
+            asked[index] += amount if starting else -amount
+            if starting and amount and asked[index] > offered[index]:
                 what, unit = (("cpu", MICRO), ("memory", 1), ("nvidia.com/gpu", 1))[index]
                 yield (
                     f"{node.node}: from {date:.6f} its pods ask for {asked[index] / unit:g} {what}, it has "

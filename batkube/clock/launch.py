@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import IO, Literal
 
 from batkube.clock import randomness, vdso
+from batkube.clock.child_process import ChildProcess
 from batkube.clock.elf import is_go_program
-from batkube.clock.process import Process
 from batkube.clock.ptrace import HeldProcess, TraceError, let_parent_trace
 from batkube.clock.simulated import SimulatedClock
 from batkube.clock.steady import steady
@@ -40,7 +40,7 @@ async def launch(
     clock: SimulatedClock | None = None,
     mode: Mode = "auto",
     seed: int | None = 0,
-) -> Process:
+) -> ChildProcess:
     """Run a program, on ``clock`` if it is given. Its output should go to a file: a full pipe would stop it.
 
     ``env`` is its whole environment, by default ours. On ``clock``, the random bytes that it is given follow from
@@ -54,7 +54,7 @@ async def launch(
         raise LaunchError(f"cannot give {argv[0]} the simulated clock: {reason}")
     try:
         if clock is None or chosen == "real":
-            return Process(argv, env=env, stdout=stdout, cwd=cwd)
+            return ChildProcess(argv, env=env, stdout=stdout, cwd=cwd)
         if chosen == "tree":
             return _in_tree(argv, env, stdout, cwd, clock, seed)
         return _once(argv, env, stdout, cwd, clock, seed)
@@ -66,13 +66,13 @@ async def launch(
 
 def _once(
     argv: Sequence[str], env: Environment, stdout: Output, cwd: Path | None, clock: SimulatedClock, seed: int | None
-) -> Process:
+) -> ChildProcess:
     def prepare() -> None:
         if seed is not None:
             steady()
         let_parent_trace()
 
-    process = Process(argv, env=env, stdout=stdout, cwd=cwd, before_exec=prepare)
+    process = ChildProcess(argv, env=env, stdout=stdout, cwd=cwd, before_exec=prepare)
     try:
         with HeldProcess(process.pid) as held:
             vdso.install(held, clock.page.path)
@@ -86,13 +86,15 @@ def _once(
 
 def _in_tree(
     argv: Sequence[str], env: Environment, stdout: Output, cwd: Path | None, clock: SimulatedClock, seed: int | None
-) -> Process:
+) -> ChildProcess:
     helper = Helper()
     process = None
     try:
         command = helper.command(clock.page.path, list(argv), seed)
         prepare = steady if seed is not None else None
-        process = Process(command, env=env, stdout=stdout, cwd=cwd, pass_fds=helper.descriptors, before_exec=prepare)
+        process = ChildProcess(
+            command, env=env, stdout=stdout, cwd=cwd, pass_fds=helper.descriptors, before_exec=prepare
+        )
         if not helper.started():
             raise TraceError("its helper could not hold it (ptrace, seccomp), its output says more")
     except BaseException:

@@ -22,9 +22,9 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 
 from batkube.clock.idle_cpu import IdleCpu, only_cpu
+from batkube.clock.observed_processes import ProcessTree
 from batkube.clock.pause import FinePause
 from batkube.clock.peers import socket_inodes
-from batkube.clock.processes import ProcessTree
 from batkube.clock.server_side import ServerLook, ServerSide
 from batkube.clock.syscalls import WAITING, name
 from batkube.clock.tcp import HasFileDescriptor

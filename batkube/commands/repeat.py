@@ -13,7 +13,7 @@ from types import FrameType
 from pydantic import BaseModel
 from rich.console import Console
 
-from batkube.clock.process import end_with_parent
+from batkube.clock.child_process import end_with_parent
 from batkube.commands import compare
 from batkube.commands.crash_report import exit_with
 from batkube.commands.summary import summary

@@ -42,8 +42,8 @@ from .verbs.delete import delete
 from .verbs.expiry import EVENT_TTL, EventExpiry
 from .verbs.expiry import STORAGE as EXPIRING
 from .verbs.list import ListOptions, list_page
-from .verbs.options import DeleteOptions
 from .verbs.pipeline import check_new
+from .verbs.request_options import DeleteOptions
 from .verbs.update import update
 from .verbs.write import Write
 

@@ -11,7 +11,7 @@ class SchedulerError(Exception):
     """The scheduler cannot be started. The text says which program and why."""
 
 
-class Process(Protocol):
+class LaunchedProcess(Protocol):
     """A process, in a session of its own."""
 
     @property
@@ -29,14 +29,14 @@ class Process(Protocol):
         """End it and all in its session, by force after a while. Wait for its end, and return the exit code."""
 
 
-Launch = Callable[[Sequence[str], Mapping[str, str], IO[bytes]], Awaitable[Process]]
+Launch = Callable[[Sequence[str], Mapping[str, str], IO[bytes]], Awaitable[LaunchedProcess]]
 """Starts a command with an environment and an output, and chooses its clock. Raises OSError."""
 
 
 class SchedulerProcess:
     """A running scheduler, its output in a file."""
 
-    def __init__(self, name: str, process: Process, log: Path) -> None:
+    def __init__(self, name: str, process: LaunchedProcess, log: Path) -> None:
         self.name = name
         """The user's name for it."""
         self.log = log

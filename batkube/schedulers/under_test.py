@@ -46,7 +46,7 @@ class SchedulerChoiceError(ValueError):
 
 
 @dataclass(frozen=True)
-class Access:
+class ApiAccess:
     """The data by which a scheduler reaches the API."""
 
     kubeconfig: Path
@@ -102,7 +102,7 @@ class SchedulerUnderTest:
         """Return the version as the program tells it; None for other programs than kube-scheduler."""
         return kube_scheduler.version_text(self.binary) if self.binary is not None else None
 
-    def command(self, access: Access, folder: Path, *, exact_times: bool = False) -> list[str]:
+    def command(self, access: ApiAccess, folder: Path, *, exact_times: bool = False) -> list[str]:
         """Return the command line; for kube-scheduler, write its configuration into ``folder``.
 
         ``exact_times``: it shall see fractions of seconds when it compares the starts of pods.
@@ -127,7 +127,7 @@ class SchedulerUnderTest:
         return words
 
     async def start(
-        self, command: Sequence[str], access: Access, log: Path, launch: Launch, *, seed: int | None
+        self, command: Sequence[str], access: ApiAccess, log: Path, launch: Launch, *, seed: int | None
     ) -> SchedulerProcess:
         """Run it, with its output in ``log``. With a ``seed`` it does the same each time; None changes nothing.
 

@@ -27,7 +27,7 @@ from batkube.clock.pace import Pace
 from batkube.clock.simulated import SimulatedClock
 from batkube.kube.server import ApiServer
 from batkube.schedulers.process import SchedulerProcess
-from batkube.schedulers.under_test import Access
+from batkube.schedulers.under_test import ApiAccess
 from batkube.session.access import client_tls, write_access
 from batkube.session.display import display
 from batkube.session.inputs import Inputs
@@ -150,12 +150,12 @@ def _inputs(settings: RunSettings) -> list[Path]:
     return [*given, *(path for path in named if path is not None)]
 
 
-def _access(settings: RunSettings, inputs: Inputs, server: ApiServer) -> Access:
+def _access(settings: RunSettings, inputs: Inputs, server: ApiServer) -> ApiAccess:
     """Return how the scheduler reaches the server, which listens."""
     kubeconfig = (settings.out / "kubeconfig").absolute()
     in_cluster = write_access(settings.access, server, kubeconfig)
     tls = client_tls(server) if inputs.scheduler.extenders else {}
-    return Access(kubeconfig, server.url, server.port, in_cluster, tls)
+    return ApiAccess(kubeconfig, server.url, server.port, in_cluster, tls)
 
 
 async def _simulator(
@@ -188,7 +188,7 @@ async def _scheduler(
     inputs: Inputs,
     server: ApiServer,
     clock: SimulatedTime,
-    access: Access,
+    access: ApiAccess,
     stack: AsyncExitStack,
 ) -> Scheduler:
     """Start the scheduler on its clock, where it is to be started here; ``stack`` ends it."""

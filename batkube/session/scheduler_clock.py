@@ -10,7 +10,7 @@ from batkube.clock.launch import Mode, launch
 from batkube.clock.launch import choose as choose_mode
 from batkube.clock.probe import means_for
 from batkube.clock.simulated import SimulatedClock
-from batkube.schedulers.process import Launch, Process
+from batkube.schedulers.process import Launch, LaunchedProcess
 from batkube.settings import Clock, RunSettings
 
 log = logging.getLogger(__name__)
@@ -42,7 +42,7 @@ def clock_mode(settings: RunSettings, command: Sequence[str]) -> Mode:
 def launcher(clock: SimulatedClock | None, mode: Mode, seed: int | None) -> Launch:
     """Starts programs on ``clock``; ``seed`` as for ``launch``."""
 
-    async def start(command: Sequence[str], env: Mapping[str, str], output: IO[bytes]) -> Process:
+    async def start(command: Sequence[str], env: Mapping[str, str], output: IO[bytes]) -> LaunchedProcess:
         return await launch(command, env=env, stdout=output, clock=clock, mode=mode, seed=seed)
 
     return start

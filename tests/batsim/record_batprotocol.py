@@ -16,7 +16,7 @@ from typing import Any
 
 from batkube.batsim import messages as m
 from batkube.batsim.batprotocol.codec import read_frame
-from batkube.batsim.batprotocol.options import Form, Options, write_init_string
+from batkube.batsim.batprotocol.init_string import Form, Options, write_init_string
 from batkube.batsim.endpoint import Direction, Endpoint
 
 ARCHIVE = Path(__file__).parent / "recordings" / "v5" / "everything.tar.xz"

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from batkube.batsim.batprotocol.command_line import arguments
-from batkube.batsim.batprotocol.options import Options
+from batkube.batsim.batprotocol.init_string import Options
 from batkube.simulator.standalone.batsim5 import parse_arguments
 
 ROOT = Path(__file__).parents[2]

@@ -12,9 +12,9 @@ from batkube.batsim.batprotocol.decisions import DecisionWriter, whole_milliseco
 from batkube.batsim.batprotocol.document import complete
 from batkube.batsim.batprotocol.events import EventReader
 from batkube.batsim.batprotocol.handshake import read_hello, write_init
+from batkube.batsim.batprotocol.init_string import Options, read_options, write_init_string
 from batkube.batsim.batprotocol.jobs import read_progress, write_progress
 from batkube.batsim.batprotocol.memory import Memory
-from batkube.batsim.batprotocol.options import Options, read_options, write_init_string
 from batkube.batsim.batprotocol.profiles import read_profile, write_profile
 from batkube.batsim.batprotocol.text import read_text, write_text
 from batkube.batsim.errors import ProtocolError

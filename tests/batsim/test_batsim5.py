@@ -8,7 +8,7 @@ from batkube.batsim import messages as m
 from batkube.batsim.batprotocol.binary import write_binary
 from batkube.batsim.batprotocol.codec import BatprotocolCodec, read_frame
 from batkube.batsim.batprotocol.handshake import read_hello
-from batkube.batsim.batprotocol.options import Form
+from batkube.batsim.batprotocol.init_string import Form
 from batkube.batsim.batprotocol.text import write_text
 from tests.batsim.batprotocol_recordings import recordings
 from tests.batsim.record_batprotocol import BATSIM5, FORMS, Player, play

@@ -4,9 +4,9 @@ import socket
 from collections.abc import Callable
 from pathlib import Path
 
+from batkube.clock.child_process import ChildProcess
 from batkube.clock.launch import launch
 from batkube.clock.oracle import IdleOracle
-from batkube.clock.process import Process
 from batkube.clock.simulated import SimulatedClock
 
 EPOCH = 1_577_836_800.0  # 2020-01-01T00:00:00Z
@@ -43,7 +43,7 @@ class Stage:
         self.out = out
         self.seed = seed
         self.jumps: list[float] = []
-        self.process: Process | None = None
+        self.process: ChildProcess | None = None
 
     async def start(self, *command: str) -> int:
         with self.out.open("wb") as file:

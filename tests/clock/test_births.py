@@ -8,8 +8,8 @@ import pytest
 
 from batkube.clock import births
 from batkube.clock.births import Births
+from batkube.clock.observed_processes import ObservedProcess
 from batkube.clock.oracle import IdleOracle
-from batkube.clock.processes import Process
 from tests.waiting import wait_until
 
 from .conftest import StartPython, idle, line
@@ -60,13 +60,13 @@ def test_threads_and_children_are_asked_for_only_where_something_was_started(
     line(process)
     oracle.add(process.pid)
     wait_until("the process is idle", lambda: idle(oracle))
-    refresh, asked = Process.refresh, list[Process]()
+    refresh, asked = ObservedProcess.refresh, list[ObservedProcess]()
 
-    def ask(process: Process) -> bool:
+    def ask(process: ObservedProcess) -> bool:
         asked.append(process)
         return refresh(process)
 
-    monkeypatch.setattr(Process, "refresh", ask)
+    monkeypatch.setattr(ObservedProcess, "refresh", ask)
 
     def look() -> bool:
         asked.clear()

@@ -75,9 +75,9 @@ def test_a_program_ends_when_we_end(start_python: StartPython) -> None:
     process = start_python(
         "import asyncio, os, sys\n"
         "sys.path[:0] = sys.argv[1:]\n"
-        "from batkube.clock.process import Process\n"
+        "from batkube.clock.child_process import ChildProcess\n"
         "async def main():\n"
-        "    print(Process(['/bin/sleep', '1000']).pid, flush=True); os._exit(0)\n"
+        "    print(ChildProcess(['/bin/sleep', '1000']).pid, flush=True); os._exit(0)\n"
         "asyncio.run(main())",
         *sys.path,
     )

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from batkube.batsim.batprotocol import command_line
-from batkube.batsim.batprotocol.options import Form, Options
+from batkube.batsim.batprotocol.init_string import Form, Options
 from batkube.batsim.batprotocol.profiles import OLD_TYPES
 from batkube.batsim.endpoint import Endpoint
 from batkube.batsim.process import BatsimProcess

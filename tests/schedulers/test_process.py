@@ -9,7 +9,7 @@ from typing import IO
 import pytest
 
 from batkube.clock.launch import launch
-from batkube.schedulers.process import Process, SchedulerError, SchedulerProcess
+from batkube.schedulers.process import LaunchedProcess, SchedulerError, SchedulerProcess
 from tests.waiting import wait_until_async
 
 
@@ -20,7 +20,7 @@ def alive(pid: int) -> bool:
         return False
 
 
-async def on_real_clock(command: Sequence[str], env: Mapping[str, str], output: IO[bytes]) -> Process:
+async def on_real_clock(command: Sequence[str], env: Mapping[str, str], output: IO[bytes]) -> LaunchedProcess:
     return await launch(command, env=env, stdout=output)
 
 

@@ -10,8 +10,8 @@ from batkube.batsim import messages as m
 from batkube.batsim.batprotocol.document import Document
 from batkube.batsim.batprotocol.form import read_document, write_document
 from batkube.batsim.batprotocol.hosts import write_host
+from batkube.batsim.batprotocol.init_string import Form
 from batkube.batsim.batprotocol.jobs import write_job, write_progress
-from batkube.batsim.batprotocol.options import Form
 from batkube.batsim.batprotocol.profiles import full_name, local_name, read_profile, write_profile
 from batkube.batsim.batprotocol.text import write_text_as_batsim
 from batkube.batsim.errors import ProtocolError

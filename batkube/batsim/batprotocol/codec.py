@@ -5,8 +5,8 @@ from batkube.batsim.batprotocol.document import Document
 from batkube.batsim.batprotocol.events import EventReader
 from batkube.batsim.batprotocol.form import read_document, write_document
 from batkube.batsim.batprotocol.handshake import hello, is_hello, is_init, read_init, write_hello
+from batkube.batsim.batprotocol.init_string import Form, read_options
 from batkube.batsim.batprotocol.memory import Memory
-from batkube.batsim.batprotocol.options import Form, read_options
 from batkube.batsim.messages import Message
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from batkube.batsim.batprotocol.options import Options, write_init_string
+from batkube.batsim.batprotocol.init_string import Options, write_init_string
 
 
 def arguments(

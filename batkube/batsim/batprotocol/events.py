@@ -10,9 +10,9 @@ from batkube.batsim import messages as m
 from batkube.batsim.allocation import parse_intervals
 from batkube.batsim.batprotocol.document import Document
 from batkube.batsim.batprotocol.hosts import read_host, sleep_pstates
+from batkube.batsim.batprotocol.init_string import Options
 from batkube.batsim.batprotocol.jobs import read_job, read_progress
 from batkube.batsim.batprotocol.memory import Memory
-from batkube.batsim.batprotocol.options import Options
 from batkube.batsim.batprotocol.profiles import read_profile
 from batkube.batsim.errors import ProtocolError
 from batkube.batsim.external_events import AVAILABLE, UNAVAILABLE

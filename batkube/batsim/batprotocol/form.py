@@ -1,7 +1,7 @@
 """The two forms of a message of batprotocol: JSON and binary."""
 
 from batkube.batsim.batprotocol.document import Document
-from batkube.batsim.batprotocol.options import Form
+from batkube.batsim.batprotocol.init_string import Form
 from batkube.batsim.batprotocol.text import read_text, write_text
 
 # The binary form needs flatbuffers, which loads numpy in a third of a second: only those that meet a Batsim 5 need it.

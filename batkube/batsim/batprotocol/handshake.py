@@ -10,7 +10,7 @@ import sys
 from batkube import __version__
 from batkube.batsim.batprotocol.document import Document
 from batkube.batsim.batprotocol.form import read_document, write_document
-from batkube.batsim.batprotocol.options import Form, Options
+from batkube.batsim.batprotocol.init_string import Form, Options
 from batkube.batsim.errors import ProtocolError
 
 VERSION = "1.0.0"

@@ -26,7 +26,7 @@ _TEXT_HEADER = b"text/plain; charset=utf-8"
 
 
 @dataclass(slots=True)
-class Answer:
+class HttpAnswer:
     """A whole HTTP answer."""
 
     code: int
@@ -46,9 +46,9 @@ class Answer:
         return [(b"content-type", self.content_type), (b"content-length", size), *self.headers]
 
 
-def answer_bytes(code: int, data: bytes, accepted: Accepted, warnings: Sequence[str] = ()) -> Answer:
+def answer_bytes(code: int, data: bytes, accepted: Accepted, warnings: Sequence[str] = ()) -> HttpAnswer:
     """Return an answer whose bytes exist already: in protobuf if that is accepted, or else in JSON."""
-    answer = Answer(code, data)
+    answer = HttpAnswer(code, data)
     if accepted is not PLAIN:
         if accepted.protobuf:
             answer.content_type = _PROTOBUF_HEADER
@@ -67,7 +67,7 @@ def warning_header(text: str) -> tuple[bytes, bytes]:
     return b"warning", f"299 - {quote(text)}".encode()
 
 
-def compressed(answer: Answer) -> Answer:
+def compressed(answer: HttpAnswer) -> HttpAnswer:
     """Return the answer gzipped, if it is large, as the real server does for clients that ask for it."""
     if len(answer.body) < GZIP_FROM:
         return answer
@@ -78,17 +78,17 @@ def compressed(answer: Answer) -> Answer:
     return answer
 
 
-def answer_object(code: int, obj: JSON, accepted: Accepted = PLAIN, warnings: Sequence[str] = ()) -> Answer:
+def answer_object(code: int, obj: JSON, accepted: Accepted = PLAIN, warnings: Sequence[str] = ()) -> HttpAnswer:
     """Return an answer made for this request alone: a Status, a review, a document."""
     data = encode(obj) if accepted.protobuf else orjson.dumps(obj) + b"\n"
     return answer_bytes(code, data, accepted, warnings)
 
 
-def answer_text(code: int, text: str) -> Answer:
-    return Answer(code, text.encode(), _TEXT_HEADER)
+def answer_text(code: int, text: str) -> HttpAnswer:
+    return HttpAnswer(code, text.encode(), _TEXT_HEADER)
 
 
-def answer_error(error: ApiError | TextError, accepted: Accepted = PLAIN, warnings: Sequence[str] = ()) -> Answer:
+def answer_error(error: ApiError | TextError, accepted: Accepted = PLAIN, warnings: Sequence[str] = ()) -> HttpAnswer:
     """Return the answer to a refused request."""
     if isinstance(error, TextError):
         answer = answer_text(error.code, error.text)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..apimachinery.status import ApiError, quote
-from ..kinds.action import Action, ActionRequest, Answer, Deeds
+from ..kinds.action import Action, ActionAnswer, ActionRequest, ObjectOperations
 from ..kinds.scale import check_uid
 from ..kinds.strategy import Context
 from .replicas import value_at
@@ -23,14 +23,14 @@ class CustomScale(Action):
     def __init__(self, strategy: CustomStrategy) -> None:
         self._strategy = strategy
 
-    def read(self, request: ActionRequest, server: Deeds) -> Answer:
+    def read(self, request: ActionRequest, server: ObjectOperations) -> ActionAnswer:
         paths, current = self._found(request.ctx)
         if value_at(current, paths["specReplicasPath"]) is None:
             why = f"the spec replicas field {quote(paths['specReplicasPath'])} does not exist"
             raise ApiError.internal(why)
-        return Answer(200, _scale(current, paths))
+        return ActionAnswer(200, _scale(current, paths))
 
-    def update(self, request: ActionRequest, server: Deeds) -> Answer:
+    def update(self, request: ActionRequest, server: ObjectOperations) -> ActionAnswer:
         paths, current = self._found(request.ctx)
         shown = _scale(current, paths)
         if value_at(current, paths["specReplicasPath"]) is None:
@@ -50,7 +50,7 @@ class CustomScale(Action):
                 obj["metadata"]["resourceVersion"] = version
             _set(obj, paths["specReplicasPath"], replicas)
 
-        return Answer(200, _scale(server.update(scaled), paths))
+        return ActionAnswer(200, _scale(server.update(scaled), paths))
 
     def _found(self, ctx: Context) -> tuple[JSON, JSON]:
         """Return the paths of the scale, and the object."""

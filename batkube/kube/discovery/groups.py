@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..apimachinery.status import ApiError, TextError
-from ..codec.answers import Answer, answer_object
+from ..codec.answers import HttpAnswer, answer_object
 from ..codec.negotiation import SERVED, negotiate, parse_accept
 from ..schema.resources import Registry, ResourceType
 
@@ -22,7 +22,7 @@ AGGREGATED_VERSION = "v2"  # v2beta1 is no longer served since Kubernetes 1.36
 _AGGREGATED_TYPE = f"application/json;g={AGGREGATED_GROUP};v={AGGREGATED_VERSION};as={AGGREGATED_KIND}".encode()
 
 
-def answer(registry: Registry, parts: list[str], accept: str) -> Answer:
+def answer(registry: Registry, parts: list[str], accept: str) -> HttpAnswer:
     """Return the answer to a GET of `/api`, `/api/v1`, `/apis`, `/apis/GROUP` or `/apis/GROUP/VERSION`.
 
     The answer is 404 as text for a group that is not served, and as a Status for an unknown version of a served group.

@@ -6,10 +6,10 @@ from collections.abc import Callable
 from typing import Any
 
 from ..apimachinery.status import ApiError, TextError
-from ..codec.answers import Answer, answer_object, answer_text
+from ..codec.answers import HttpAnswer, answer_object, answer_text
 from ..codec.negotiation import JSON_TYPE, Accepted, parse_accept
 from ..schema.resources import Registry
-from ..verbs.options import Query
+from ..verbs.request_options import Query
 from . import groups as discovery
 from . import openapi, openapi_v2, openid
 
@@ -33,7 +33,7 @@ class Documents:
         self._metrics = metrics
         self._issuer = issuer
 
-    def __call__(self, parts: list[str], method: str, accept: str, query: Query) -> Answer:
+    def __call__(self, parts: list[str], method: str, accept: str, query: Query) -> HttpAnswer:
         first = parts[0]
         if first in HEALTH:
             if len(parts) > 1 and parts[1] not in HEALTH_CHECKS:

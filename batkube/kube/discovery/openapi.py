@@ -14,11 +14,11 @@ from typing import Any
 
 import orjson
 
-from ..codec.answers import Answer, answer_object
+from ..codec.answers import HttpAnswer, answer_object
 from ..schema import read_bytes
 from ..schema.api_types import type_of
 from ..schema.resources import Registry, ResourceType
-from ..verbs.options import Query
+from ..verbs.request_options import Query
 
 JSON = dict[str, Any]
 
@@ -31,7 +31,7 @@ _PATCH_TYPES = ("application/apply-patch+yaml", "application/json-patch+json", "
 _STRATEGIC = "application/strategic-merge-patch+json"
 
 
-def answer(registry: Registry, parts: list[str], accept: str, query: Query) -> Answer:
+def answer(registry: Registry, parts: list[str], accept: str, query: Query) -> HttpAnswer:
     """Return the answer to a GET below `/openapi`: 404 without a text for a document that does not exist."""
     if parts == ["openapi", "v3"]:
         result = answer_object(200, index(registry))
@@ -43,7 +43,7 @@ def answer(registry: Registry, parts: list[str], accept: str, query: Query) -> A
                 return answer_object(200, document(registry, group, version))
         if "/".join(parts[2:]) in _roots(registry):
             return answer_object(200, {"openapi": "3.0.0", "info": INFO, "paths": {}})
-    return Answer(404, b"", b"")
+    return HttpAnswer(404, b"", b"")
 
 
 def index(registry: Registry) -> JSON:

@@ -13,7 +13,7 @@ from typing import Any
 
 import orjson
 
-from ..codec.answers import Answer, answer_object
+from ..codec.answers import HttpAnswer, answer_object
 from ..codec.negotiation import parse_accept
 from ..codec.protobuf.wire import BYTES, FIXED64, VARINT, varint
 from ..schema.resources import Registry
@@ -33,7 +33,7 @@ _OFFERED = {
 """The media types that a client may ask for; True if the answer is protobuf (`k8s.io/kube-openapi/pkg/handler`)."""
 
 
-def answer(registry: Registry, accept: str) -> Answer:
+def answer(registry: Registry, accept: str) -> HttpAnswer:
     """Return the answer to a GET of `/openapi/v2`: 406 if the client accepts neither form."""
     for clause in parse_accept(accept or "*/*"):
         protobuf = _OFFERED.get(clause.media_type)
@@ -42,8 +42,8 @@ def answer(registry: Registry, accept: str) -> Answer:
         document = swagger(registry)
         if not protobuf:
             return answer_object(200, document)
-        return Answer(200, encode(document), _PROTOBUF.encode())
-    return Answer(406, b"", b"")
+        return HttpAnswer(200, encode(document), _PROTOBUF.encode())
+    return HttpAnswer(406, b"", b"")
 
 
 def swagger(registry: Registry) -> JSON:

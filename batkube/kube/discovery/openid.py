@@ -11,7 +11,7 @@ from typing import Any, Protocol
 
 import orjson
 
-from ..codec.answers import Answer
+from ..codec.answers import HttpAnswer
 from ..codec.negotiation import JSON_TYPE
 
 JSON = dict[str, Any]
@@ -43,10 +43,10 @@ class IssuerDocuments:
         self._key = key
         self._url = url
 
-    def answer(self, path: str) -> Answer:
+    def answer(self, path: str) -> HttpAnswer:
         """Return the answer to a GET of one of the two documents."""
         content = self._configuration() if path == CONFIGURATION else {"keys": [self._key.public_key]}
-        return Answer(200, orjson.dumps(content), TYPES[path].encode(), [_CACHED])
+        return HttpAnswer(200, orjson.dumps(content), TYPES[path].encode(), [_CACHED])
 
     def _configuration(self) -> JSON:
         return {

@@ -21,7 +21,7 @@ from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 from ..apimachinery.status import ApiError, TextError
 from ..apimachinery.users import User
 from ..authentication.authenticator import certified_user
-from ..codec.answers import Answer, answer_error
+from ..codec.answers import HttpAnswer, answer_error
 from .turns import Turns
 
 _START = 64  # bytes of a request that tell whether it is one
@@ -47,11 +47,11 @@ class Answering(Protocol):
         body: bytes,
         certified: User | None,
         takes_turns: bool,
-    ) -> Answer: ...
+    ) -> HttpAnswer: ...
 
     def lead(self, method: bytes) -> float: ...
 
-    def lag(self, method: bytes, answer: Answer) -> float: ...
+    def lag(self, method: bytes, answer: HttpAnswer) -> float: ...
 
 
 class Connection(HttpToolsProtocol):
@@ -185,7 +185,7 @@ class Connection(HttpToolsProtocol):
         lag = 0.0 if takes_turns else self._answering.lag(method, answer)
         self._do_later(lag, partial(self._send, answer))
 
-    def _send(self, answer: Answer) -> None:
+    def _send(self, answer: HttpAnswer) -> None:
         if not self.transport.is_closing():
             self._write(answer)
         self.on_response_complete()
@@ -215,7 +215,7 @@ class Connection(HttpToolsProtocol):
             self.transport.write_eof()
         self.loop.call_later(LINGER, self.transport.close)
 
-    def _write(self, answer: Answer) -> None:
+    def _write(self, answer: HttpAnswer) -> None:
         parts = [STATUS_LINE[answer.code]]
         for name, value in answer.all_headers():
             parts += (name, b": ", value, b"\r\n")

@@ -16,13 +16,13 @@ from urllib.parse import unquote
 from ..apimachinery.status import ApiError, TextError
 from ..apimachinery.users import User
 from ..authentication import impersonation
-from ..codec.answers import Answer, answer_error, compressed, warning_header
+from ..codec.answers import HttpAnswer, answer_error, compressed, warning_header
 from ..codec.bodies import MAX_BODY
 from ..codec.negotiation import PLAIN, Accepted, negotiate
 from ..storage.deadlines import Deadline, Deadlines
 from ..storage.watch import Watcher
 from ..verbs.api import Api
-from ..verbs.options import NO_QUERY, Query, check_timeout, decodable
+from ..verbs.request_options import NO_QUERY, Query, check_timeout, decodable
 from .handlers import Stream, handle
 from .request import Request, verb_of
 from .routes import request_info, runs_long
@@ -36,7 +36,7 @@ Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 
 # What is no resource: discovery, OpenAPI, health, version. Gets the path's parts, method, Accept and query.
-Document = Callable[[list[str], str, str, Query], Answer]
+Document = Callable[[list[str], str, str, Query], HttpAnswer]
 
 _WRITES = frozenset((b"POST", b"PUT", b"PATCH", b"DELETE"))
 
@@ -84,7 +84,7 @@ class Endpoint:
         waiting = True
         try:
             result = await self._result(scope, receive)
-            if isinstance(result, Answer):
+            if isinstance(result, HttpAnswer):
                 # The watches that a write has woken come first.
                 if scope["method"] not in ("GET", "HEAD") and not self.turns.takes(scope.get("client")):
                     await asyncio.sleep(self.lag(scope["method"].encode(), result))
@@ -132,7 +132,7 @@ class Endpoint:
         for stops in self._own_streams:
             stops.set()
 
-    async def _result(self, scope: Scope, receive: Receive) -> Answer | Stream:
+    async def _result(self, scope: Scope, receive: Receive) -> HttpAnswer | Stream:
         method, raw_path = scope["method"], scope.get("raw_path") or scope["path"].encode()
         body = b"" if method in ("GET", "HEAD") else await _read(receive)
         if (lead := self.lead(method.encode())) and not self.turns.takes(scope.get("client")):
@@ -141,7 +141,7 @@ class Endpoint:
         takes_turns = self.turns.takes(scope.get("client"))
         return self._carry_out(method, raw_path, scope["query_string"], scope["headers"], body, certified, takes_turns)
 
-    def refusal(self, scope: Scope) -> Answer | None:
+    def refusal(self, scope: Scope) -> HttpAnswer | None:
         """Return the answer to a client that may not send this request, whatever it is about; None if it may."""
         authorization = b"".join(value for name, value in scope["headers"] if name == b"authorization")
         certified = scope.get("state", {}).get("certified")
@@ -159,11 +159,11 @@ class Endpoint:
 
     def answer(
         self, method: bytes, url: bytes, headers: Headers, body: bytes, certified: User | None, takes_turns: bool
-    ) -> Answer:
+    ) -> HttpAnswer:
         """Return the answer to a request for which `answers_at_once` is True."""
         raw_path, _, query = url.partition(b"?")
         result = self._carry_out(method.decode("ascii"), raw_path, query, headers, body, certified, takes_turns)
-        assert isinstance(result, Answer)
+        assert isinstance(result, HttpAnswer)
         return result
 
     def lead(self, method: bytes) -> float:
@@ -175,7 +175,7 @@ class Endpoint:
         """
         return DELETE_LEAD if method == b"DELETE" and self.watchers else 0
 
-    def lag(self, method: bytes, answer: Answer) -> float:
+    def lag(self, method: bytes, answer: HttpAnswer) -> float:
         """Return the real seconds by which the answer to such a write comes later than its events.
 
         kube-apiserver sends both at about the same time. Only the answer to a DELETE is one to four milliseconds later:
@@ -192,7 +192,7 @@ class Endpoint:
         body: bytes,
         certified: User | None,
         takes_turns: bool,
-    ) -> Answer | Stream:
+    ) -> HttpAnswer | Stream:
         warnings: list[str] = []
         accept = content_type = user_agent = ""
         authorization = b""
@@ -230,9 +230,9 @@ class Endpoint:
             request = Request(method, info, query, accept, content_type, body, user_agent, user, warnings, upgrades)
             self.requests[verb_of(request), info.resource.storage] += 1
             result = handle(self.api, request)
-            if self.on_write and method != "GET" and isinstance(result, Answer) and result.code < 300:
+            if self.on_write and method != "GET" and isinstance(result, HttpAnswer) and result.code < 300:
                 self._tell_written(request, takes_turns)
-            if gzip and method == "GET" and isinstance(result, Answer):
+            if gzip and method == "GET" and isinstance(result, HttpAnswer):
                 return compressed(result)
             return result
         except (ApiError, TextError) as error:
@@ -360,7 +360,7 @@ async def _read(receive: Receive) -> bytes:
     return b"".join(pieces)
 
 
-async def send_answer(answer: Answer, head: bool, send: Send) -> None:
+async def send_answer(answer: HttpAnswer, head: bool, send: Send) -> None:
     """Send an answer over ASGI; to a HEAD without its body."""
     await send({"type": "http.response.start", "status": answer.code, "headers": answer.all_headers()})
     await send({"type": "http.response.body", "body": b"" if head else answer.body})

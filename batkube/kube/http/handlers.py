@@ -10,7 +10,7 @@ import orjson
 
 from ..apimachinery.status import ApiError, Unrouted, success
 from ..codec import bodies
-from ..codec.answers import Answer, answer_bytes, answer_object
+from ..codec.answers import HttpAnswer, answer_bytes, answer_object
 from ..codec.negotiation import Accepted, stream_type
 from ..schema.resources import ResourceType
 from ..storage.form import ListMeta
@@ -22,8 +22,8 @@ from ..verbs.computed import Compute, computed_list, computed_object
 from ..verbs.create import create
 from ..verbs.delete import delete, delete_collection
 from ..verbs.list import ListOptions, check_version, list_page
-from ..verbs.options import DeleteOptions, WriteOptions
 from ..verbs.patch import APPLY_PATCH, Patch, patch, patch_type
+from ..verbs.request_options import DeleteOptions, WriteOptions
 from ..verbs.update import update
 from ..verbs.watch import watch
 from ..verbs.write import Write
@@ -44,7 +44,7 @@ class Stream:
     warning: str = ""
 
 
-Result = Answer | Stream
+Result = HttpAnswer | Stream
 Handler = Callable[[Api, Request], Result]
 
 
@@ -112,7 +112,7 @@ def _verbs_of(info: RequestInfo) -> tuple[str, ...]:
     return info.resource.verbs
 
 
-def _sent(api: Api, request: Request, code: int, version: Version) -> Answer:
+def _sent(api: Api, request: Request, code: int, version: Version) -> HttpAnswer:
     accepted = request.accepted()
     resource = request.info.resource
     if accepted.form == "PartialObjectMetadataList":
@@ -174,7 +174,7 @@ def _watch(api: Api, request: Request) -> Stream:
     return Stream(watcher, options.timeout_seconds, stream_type(accepted))
 
 
-def _computed(compute: Compute, request: Request) -> Answer:
+def _computed(compute: Compute, request: Request) -> HttpAnswer:
     info, accepted = request.info, request.accepted()
     if request.method != "GET" or info.watch or request.query.flag("watch"):
         raise ApiError.method_not_supported(info.resource.qualified, verb_of(request))
@@ -190,7 +190,7 @@ def _write(api: Api, request: Request, options: WriteOptions) -> Write:
     return Write.of(api, info.resource, info.namespace, info.name, subresource, options, request.warnings)
 
 
-def _create(api: Api, request: Request) -> Answer:
+def _create(api: Api, request: Request) -> HttpAnswer:
     request.accepted()
     options = request.write_options("CreateOptions")
     obj = request.decoded(options)
@@ -198,7 +198,7 @@ def _create(api: Api, request: Request) -> Answer:
     return _sent(api, request, 201, version)
 
 
-def _update(api: Api, request: Request) -> Answer:
+def _update(api: Api, request: Request) -> HttpAnswer:
     request.accepted()
     options = request.write_options("UpdateOptions")
     obj = request.decoded(options)
@@ -206,7 +206,7 @@ def _update(api: Api, request: Request) -> Answer:
     return _sent(api, request, 201 if created else 200, version)
 
 
-def _patch(api: Api, request: Request) -> Answer:
+def _patch(api: Api, request: Request) -> HttpAnswer:
     info = request.info
     kind = patch_type(request.content_type, info.resource)
     request.accepted()
@@ -224,7 +224,7 @@ def _delete_options(api: Api, request: Request) -> DeleteOptions:
     return options
 
 
-def _delete(api: Api, request: Request) -> Answer:
+def _delete(api: Api, request: Request) -> HttpAnswer:
     info = request.info
     request.accepted()
     options = _delete_options(api, request)
@@ -239,7 +239,7 @@ def _delete(api: Api, request: Request) -> Answer:
     return answer_object(200, success(details), request.accepted(), request.warnings)
 
 
-def _delete_collection(api: Api, request: Request) -> Answer:
+def _delete_collection(api: Api, request: Request) -> HttpAnswer:
     info = request.info
     accepted = request.accepted()
     options = ListOptions.of(api, info.resource, info.namespace, request.query)

@@ -14,7 +14,7 @@ from ..codec.tables import table_form
 from ..schema.resources import ResourceType
 from ..storage.form import Form
 from ..verbs.api import Api
-from ..verbs.options import Query, WriteOptions
+from ..verbs.request_options import Query, WriteOptions
 from .routes import RequestInfo
 
 JSON = dict[str, Any]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..apimachinery.users import ADMIN
 from ..authentication.kubeconfig import kubeconfig
-from ..codec.answers import Answer
+from ..codec.answers import HttpAnswer
 from .activity import Activity
 from .endpoint import Endpoint, send_answer
 from .listener import Listener
@@ -123,7 +123,9 @@ class Serving(Activity):
             return
         refusal = self._endpoint.refusal(scope) if scope["type"] == "http" else None
         if refusal is None and at_home and self.home is not None:
-            await send_answer(Answer(200, self.home(), b"text/html; charset=utf-8"), scope["method"] == "HEAD", send)
+            await send_answer(
+                HttpAnswer(200, self.home(), b"text/html; charset=utf-8"), scope["method"] == "HEAD", send
+            )
         elif refusal is None:
             await self.app(scope, receive, send)
         else:

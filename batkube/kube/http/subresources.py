@@ -6,14 +6,14 @@ from typing import Any
 
 from ..apimachinery.metadata import check_namespace, without_duplicate_owners
 from ..apimachinery.status import ApiError
-from ..codec.answers import Answer, answer_bytes, answer_object, answer_text
+from ..codec.answers import HttpAnswer, answer_bytes, answer_object, answer_text
 from ..kinds.action import ActionRequest
 from ..storage.store import Version
 from ..verbs.api import Api
-from ..verbs.deeds import Deeds, check_addressed
 from ..verbs.list import check_version
-from ..verbs.options import PLAIN_WRITE
+from ..verbs.operations import WriteOperations, check_addressed
 from ..verbs.patch import APPLY_PATCH, Patch, patch_type
+from ..verbs.request_options import PLAIN_WRITE
 from ..verbs.write import Write
 from .request import Request, form_of, verb_of
 
@@ -22,7 +22,7 @@ JSON = dict[str, Any]
 BINDINGS = "bindings"
 
 
-def carry_out(api: Api, request: Request, subresource: str) -> Answer:
+def carry_out(api: Api, request: Request, subresource: str) -> HttpAnswer:
     """Return the answer of the action. Raise ApiError if there is no such action, or if it refuses."""
     info = request.info
     resource = info.resource
@@ -58,7 +58,7 @@ def carry_out(api: Api, request: Request, subresource: str) -> Answer:
     if body is not None and request.method == "PUT":
         check_addressed(write, body)
     asked = ActionRequest(write.context, body, request.query, request.upgrades)
-    result = action.answer(verb, asked, Deeds(write, request.query, body, patch))
+    result = action.answer(verb, asked, WriteOperations(write, request.query, body, patch))
     if isinstance(result.body, str):
         return answer_text(result.code, result.body)
     if accepted.form and result.body["kind"] == resource.kind_of(subresource):  # a Scale in a table

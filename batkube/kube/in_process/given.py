@@ -22,7 +22,7 @@ from ..storage.store import Version
 from ..verbs.api import Api
 from ..verbs.create import create
 from ..verbs.delete import delete
-from ..verbs.options import DeleteOptions
+from ..verbs.request_options import DeleteOptions
 from ..verbs.update import update
 from ..verbs.write import Write
 

@@ -36,7 +36,7 @@ class Signer(Protocol):
         ...
 
 
-class Access(Protocol):
+class AccessControl(Protocol):
     """The access of users: who may come in, and what they may do. See `authentication.Authentication`."""
 
     @property
@@ -49,10 +49,10 @@ class Access(Protocol):
     def allows(self, user: str, groups: Collection[str], verb: str, path: str | None) -> bool: ...
 
 
-class Deeds(Protocol):
-    """The operations of the server on the object that an action is about: see `verbs.deeds.Deeds`."""
+class ObjectOperations(Protocol):
+    """The operations of the server on the object that an action is about: see `verbs.operations.WriteOperations`."""
 
-    access: Access
+    access: AccessControl
 
     def patched(self, part: JSON) -> JSON:
         """Return the action's own object (a Scale) as the client wants it: the body, or that object patched."""
@@ -91,13 +91,13 @@ class ActionRequest:
     """A request for an action."""
 
     ctx: Context
-    body: JSON | None  # decoded; of a patch there is none, see `Deeds.patched`
+    body: JSON | None  # decoded; of a patch there is none, see `ObjectOperations.patched`
     query: Mapping[str, str]
     upgrades: bool = False  # asks for another protocol on its connection
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class ActionAnswer:
     """The answer of an action: a JSON object, or plain text."""
 
     code: int
@@ -107,7 +107,7 @@ class Answer:
 class Action:
     """An action. This class itself takes no request."""
 
-    def answer(self, verb: str, request: ActionRequest, server: Deeds) -> Answer:
+    def answer(self, verb: str, request: ActionRequest, server: ObjectOperations) -> ActionAnswer:
         """Answer a request for that verb."""
         if verb == "get":
             return self.read(request, server)
@@ -115,18 +115,18 @@ class Action:
             return self.write(request, server)
         return self.delete(request, server) if verb == "delete" else self.update(request, server)
 
-    def read(self, request: ActionRequest, server: Deeds) -> Answer:
+    def read(self, request: ActionRequest, server: ObjectOperations) -> ActionAnswer:
         """Answer a GET."""
         raise ApiError.method_not_allowed()
 
-    def write(self, request: ActionRequest, server: Deeds) -> Answer:
+    def write(self, request: ActionRequest, server: ObjectOperations) -> ActionAnswer:
         """Answer a POST."""
         raise ApiError.method_not_allowed()
 
-    def update(self, request: ActionRequest, server: Deeds) -> Answer:
+    def update(self, request: ActionRequest, server: ObjectOperations) -> ActionAnswer:
         """Answer a PUT or a PATCH."""
         raise ApiError.method_not_allowed()
 
-    def delete(self, request: ActionRequest, server: Deeds) -> Answer:
+    def delete(self, request: ActionRequest, server: ObjectOperations) -> ActionAnswer:
         """Answer a DELETE."""
         raise ApiError.method_not_allowed()

@@ -8,7 +8,7 @@ from ..apimachinery.metadata import Errors, problems
 from ..apimachinery.names import qualified_name
 from ..apimachinery.status import ApiError, FieldError
 from ..schema.internal_json import internal
-from .action import Action, ActionRequest, Answer, Deeds
+from .action import Action, ActionAnswer, ActionRequest, ObjectOperations
 from .core.service_accounts import ISSUER
 
 JSON = dict[str, Any]
@@ -21,15 +21,15 @@ _EVERYTHING: JSON = {
 }
 
 
-def _answer(request: ActionRequest, review: JSON, status: JSON, metadata: JSON | None = None) -> Answer:
+def _answer(request: ActionRequest, review: JSON, status: JSON, metadata: JSON | None = None) -> ActionAnswer:
     kind = {"kind": request.ctx.resource.kind, "apiVersion": request.ctx.resource.api_version}
     sent = metadata if metadata is not None else review.get("metadata") or {}
     answer: JSON = {**kind, "metadata": sent, "spec": review.get("spec") or {}, "status": status}
-    return Answer(201, answer)
+    return ActionAnswer(201, answer)
 
 
 class AccessReviews(Action):
-    def write(self, request: ActionRequest, server: Deeds) -> Answer:
+    def write(self, request: ActionRequest, server: ObjectOperations) -> ActionAnswer:
         """Answer a SubjectAccessReview, SelfSubjectAccessReview or LocalSubjectAccessReview."""
         review = request.body or {}
         spec, metadata = review.get("spec") or {}, review.get("metadata") or {}
@@ -102,7 +102,7 @@ def _validate_selector(selector: JSON, path: str) -> Errors:
 
 
 class RulesReviews(Action):
-    def write(self, request: ActionRequest, server: Deeds) -> Answer:
+    def write(self, request: ActionRequest, server: ObjectOperations) -> ActionAnswer:
         """Answer a SelfSubjectRulesReview."""
         spec = (request.body or {}).get("spec") or {}
         if not spec.get("namespace"):
@@ -111,7 +111,7 @@ class RulesReviews(Action):
 
 
 class TokenReviews(Action):
-    def write(self, request: ActionRequest, server: Deeds) -> Answer:
+    def write(self, request: ActionRequest, server: ObjectOperations) -> ActionAnswer:
         """Answer a TokenReview: tell whose token it is.
 
         A server that delegates authentication asks it (kube-scheduler for its metrics).
@@ -130,8 +130,8 @@ class TokenReviews(Action):
 
 
 class SelfReviews(Action):
-    def write(self, request: ActionRequest, server: Deeds) -> Answer:
+    def write(self, request: ActionRequest, server: ObjectOperations) -> ActionAnswer:
         """Answer a SelfSubjectReview."""
         kind = {"kind": request.ctx.resource.kind, "apiVersion": request.ctx.resource.api_version}
         metadata = {"creationTimestamp": request.ctx.now}
-        return Answer(201, {**kind, "metadata": metadata, "status": {"userInfo": request.ctx.user.info()}})
+        return ActionAnswer(201, {**kind, "metadata": metadata, "status": {"userInfo": request.ctx.user.info()}})

@@ -6,7 +6,7 @@ from typing import Any
 
 from ..apimachinery.metadata import validate_new
 from ..apimachinery.status import ApiError, FieldError
-from .action import Action, ActionRequest, Answer, Deeds
+from .action import Action, ActionAnswer, ActionRequest, ObjectOperations
 from .strategy import Context
 
 JSON = dict[str, Any]
@@ -17,10 +17,10 @@ _METADATA = ("name", "namespace", "uid", "resourceVersion", "creationTimestamp")
 class Scale(Action):
     """The action `scale` of a workload."""
 
-    def read(self, request: ActionRequest, server: Deeds) -> Answer:
-        return Answer(200, _scale_of(self._current(request.ctx)))
+    def read(self, request: ActionRequest, server: ObjectOperations) -> ActionAnswer:
+        return ActionAnswer(200, _scale_of(self._current(request.ctx)))
 
-    def update(self, request: ActionRequest, server: Deeds) -> Answer:
+    def update(self, request: ActionRequest, server: ObjectOperations) -> ActionAnswer:
         ctx = request.ctx
         current = self._current(ctx)
         sent = server.patched(_scale_of(current))
@@ -41,7 +41,7 @@ class Scale(Action):
                 obj["metadata"]["uid"] = metadata["uid"]
             obj["spec"]["replicas"] = replicas
 
-        return Answer(200, _scale_of(server.update(scaled)))
+        return ActionAnswer(200, _scale_of(server.update(scaled)))
 
     @staticmethod
     def _current(ctx: Context) -> JSON:

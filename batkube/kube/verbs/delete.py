@@ -19,7 +19,7 @@ from ..schema.resources import ResourceType
 from ..storage.store import Version
 from .api import Api
 from .list import ListOptions, Page, list_page
-from .options import PLAIN_DELETE, DeleteOptions
+from .request_options import PLAIN_DELETE, DeleteOptions
 from .update import copy_of
 from .write import Write
 

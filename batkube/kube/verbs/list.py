@@ -17,7 +17,7 @@ from ..storage.selectors import FieldSelector, FieldTerm, parse_field_selector, 
 from ..storage.store import Collection, Snapshot, Version, path_of
 from ..storage.watch import Scope
 from .api import Api
-from .options import Query
+from .request_options import Query
 
 JSON = dict[str, Any]
 Versions = Snapshot | list[Version]

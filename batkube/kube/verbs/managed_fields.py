@@ -19,7 +19,7 @@ from ..schema import api_types
 from ..schema.resources import ResourceType
 from ..storage.store import NOBODY, Version, Writer
 from .api import Api
-from .options import WriteOptions
+from .request_options import WriteOptions
 from .write import Write
 
 JSON = dict[str, Any]

@@ -9,7 +9,7 @@ from ..apimachinery.users import User
 from ..kinds.strategy import Context, Strategy
 from ..schema.resources import ResourceType
 from .api import Api
-from .options import PLAIN_WRITE, WriteOptions
+from .request_options import PLAIN_WRITE, WriteOptions
 
 JSON = dict[str, Any]
 

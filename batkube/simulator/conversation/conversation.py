@@ -34,8 +34,8 @@ def converse(engine: Engine, workloads: Mapping[str, Workload]) -> Conversation:
     clock, server, control = engine.clock, engine.server, engine.control
     decisions = Decisions(engine)
     server.registration_over = lambda: decisions.registration.over
-    begins = Message(now=0.0, events=[simulation_begins_event(engine.resources, workloads, engine.options)])
+    first = Message(now=0.0, events=[simulation_begins_event(engine.resources, workloads, engine.options)])
     if isinstance(control, ExactControl):
-        return ExactConversation(control, clock, server, decisions, engine.resources.master, begins)
+        return ExactConversation(control, clock, server, decisions, engine.resources.master, first)
     assert isinstance(control, IdealControl)
-    return IdealConversation(control, clock, server, decisions, begins)
+    return IdealConversation(control, clock, server, decisions, first)

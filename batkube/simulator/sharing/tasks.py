@@ -58,11 +58,11 @@ class Tasks:
             date = now + picoseconds(demand.latency)
             task.entry = self._queue.add(date, Rank.TASK, on_end, ticket=task.ticket, left=demand.latency)
         elif demand.latency > 0:
-            begins = now + picoseconds(demand.latency)
+            arrival = now + picoseconds(demand.latency)
             task.entry = self._queue.add(
-                begins,
+                arrival,
                 Rank.TASK,
-                lambda: self._begin(task, begins),
+                lambda: self._begin(task, arrival),
                 ticket=task.ticket,
                 left=demand.latency,
             )

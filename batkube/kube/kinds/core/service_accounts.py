@@ -15,7 +15,7 @@ import orjson
 
 from ...apimachinery.status import ApiError, FieldError, quote
 from ...apimachinery.users import AUTHENTICATED, User, service_account_groups
-from ..action import Action, ActionRequest, Answer, Deeds, Signer
+from ..action import Action, ActionAnswer, ActionRequest, ObjectOperations, Signer
 from ..strategy import Context, Reader, Strategy
 
 JSON = dict[str, Any]
@@ -52,7 +52,7 @@ def _clean_references(account: JSON) -> None:
 class TokenRequests(Action):
     """The action `serviceaccounts/NAME/token`."""
 
-    def write(self, request: ActionRequest, server: Deeds) -> Answer:
+    def write(self, request: ActionRequest, server: ObjectOperations) -> ActionAnswer:
         """Answer POST serviceaccounts/NAME/token."""
         ctx = request.ctx
         body = request.body or {}
@@ -112,7 +112,7 @@ class TokenRequests(Action):
             "spec": {"boundObjectRef": None, **spec},
             "status": {"token": _token(claims, server.access.signer), "expirationTimestamp": expires},
         }
-        return Answer(201, answer)
+        return ActionAnswer(201, answer)
 
 
 def _bound_object(reference: JSON | None, ctx: Context) -> JSON:

@@ -11,7 +11,7 @@ from typing import Any
 
 from ...apimachinery.status import ApiError, FieldError, quote, success
 from ...storage.identity import Clock
-from ..action import Action, ActionRequest, Answer, Deeds
+from ..action import Action, ActionAnswer, ActionRequest, ObjectOperations
 
 JSON = dict[str, Any]
 
@@ -19,7 +19,7 @@ JSON = dict[str, Any]
 class Bindings(Action):
     """The action `pods/NAME/binding`."""
 
-    def write(self, request: ActionRequest, server: Deeds) -> Answer:
+    def write(self, request: ActionRequest, server: ObjectOperations) -> ActionAnswer:
         """Bind a pod."""
         binding, ctx = request.body or {}, request.ctx
         metadata, target = binding.get("metadata") or {}, binding.get("target") or {}
@@ -30,7 +30,7 @@ class Bindings(Action):
             raise ApiError.bad_request("Name parameter required.")
         server.admit(binding)
         server.write(lambda pod: bind(pod, target["name"], metadata, server.admit_binding, ctx.clock, ctx.dry_run))
-        return Answer(201, success(code=201))
+        return ActionAnswer(201, success(code=201))
 
 
 def bind(

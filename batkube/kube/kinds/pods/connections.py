@@ -10,7 +10,7 @@ from typing import Any
 
 from ...apimachinery.status import ApiError, FieldError, quote
 from ...apimachinery.times import TimeError, read_time
-from ..action import Action, ActionRequest, Answer, Deeds
+from ..action import Action, ActionAnswer, ActionRequest, ObjectOperations
 
 JSON = dict[str, Any]
 
@@ -24,20 +24,20 @@ _CONTAINER_LISTS = ("initContainers", "containers", "ephemeralContainers")
 class _Connecting(Action):
     """An action that does the same for all methods."""
 
-    def connect(self, request: ActionRequest, server: Deeds) -> Answer:
+    def connect(self, request: ActionRequest, server: ObjectOperations) -> ActionAnswer:
         """Connect, or raise an error that says why not."""
         raise NotImplementedError
 
-    def read(self, request: ActionRequest, server: Deeds) -> Answer:
+    def read(self, request: ActionRequest, server: ObjectOperations) -> ActionAnswer:
         return self.connect(request, server)
 
-    def write(self, request: ActionRequest, server: Deeds) -> Answer:
+    def write(self, request: ActionRequest, server: ObjectOperations) -> ActionAnswer:
         return self.connect(request, server)
 
-    def update(self, request: ActionRequest, server: Deeds) -> Answer:
+    def update(self, request: ActionRequest, server: ObjectOperations) -> ActionAnswer:
         return self.connect(request, server)
 
-    def delete(self, request: ActionRequest, server: Deeds) -> Answer:
+    def delete(self, request: ActionRequest, server: ObjectOperations) -> ActionAnswer:
         return self.connect(request, server)
 
 
@@ -47,17 +47,17 @@ class Log(Action):
     def __init__(self, text: Callable[[JSON], str] = lambda pod: "") -> None:
         self._text = text
 
-    def read(self, request: ActionRequest, server: Deeds) -> Answer:
+    def read(self, request: ActionRequest, server: ObjectOperations) -> ActionAnswer:
         """Answer 204 for a pod without a node, 404 for a pod whose node cannot be asked."""
         _check_log_options(request)
         pod = _pod(request)
         _check_container(request, pod)
         node = pod["spec"].get("nodeName")
         if not node:
-            return Answer(204, "")
+            return ActionAnswer(204, "")
         if request.ctx.store.get("nodes", "", node) is None:
             raise ApiError.not_found("pods", node)
-        return Answer(200, self._text(pod))
+        return ActionAnswer(200, self._text(pod))
 
 
 class Connections(_Connecting):
@@ -67,7 +67,7 @@ class Connections(_Connecting):
         """Raise ApiError if the request names no container of the pod."""
         _check_container(request, pod)
 
-    def connect(self, request: ActionRequest, server: Deeds) -> Answer:
+    def connect(self, request: ActionRequest, server: ObjectOperations) -> ActionAnswer:
         """Answer exec, attach and port-forward."""
         pod = _pod(request)
         name, node = request.ctx.name, pod["spec"].get("nodeName")
@@ -99,7 +99,7 @@ class PortForward(Connections):
 
 
 class PodProxy(_Connecting):
-    def connect(self, request: ActionRequest, server: Deeds) -> Answer:
+    def connect(self, request: ActionRequest, server: ObjectOperations) -> ActionAnswer:
         """Answer a request to a port of the pod."""
         pod = _pod(request)
         if not (pod.get("status") or {}).get("podIP"):
@@ -108,7 +108,7 @@ class PodProxy(_Connecting):
 
 
 class NodeProxy(_Connecting):
-    def connect(self, request: ActionRequest, server: Deeds) -> Answer:
+    def connect(self, request: ActionRequest, server: ObjectOperations) -> ActionAnswer:
         """Answer a request to the kubelet of a node."""
         node = request.ctx.store.get("nodes", "", request.ctx.name)
         if node is None:

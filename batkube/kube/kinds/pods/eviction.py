@@ -6,7 +6,7 @@ from typing import Any
 
 from ...apimachinery.label_selectors import matches
 from ...apimachinery.status import ApiError, FieldError, success
-from ..action import Action, ActionRequest, Answer, Deeds
+from ..action import Action, ActionAnswer, ActionRequest, ObjectOperations
 from ..strategy import Context
 from .conditions import evicted_condition, is_ready, set_condition
 
@@ -21,7 +21,7 @@ _PROCESSING_SECONDS = 10
 class Evictions(Action):
     """The action `pods/NAME/eviction`."""
 
-    def write(self, request: ActionRequest, server: Deeds) -> Answer:
+    def write(self, request: ActionRequest, server: ObjectOperations) -> ActionAnswer:
         """Delete a pod. Raise 429 if its budget forbids it."""
         eviction = request.body or {}
         ctx = request.ctx
@@ -51,7 +51,7 @@ class Evictions(Action):
             if (options.get("preconditions") or {}).get("resourceVersion"):
                 options = {**options, "preconditions": {"uid": pod["metadata"]["uid"]}}
         server.delete(options)
-        return Answer(201, success(code=201))
+        return ActionAnswer(201, success(code=201))
 
 
 def _mark(pod: JSON, now: str) -> None:
@@ -92,7 +92,7 @@ def _propagate_dry_run(options: JSON, asked: list[str]) -> bool:
     return bool(said or asked)
 
 
-def _take_disruption(ctx: Context, server: Deeds, budget: JSON, dry_run: bool) -> None:
+def _take_disruption(ctx: Context, server: ObjectOperations, budget: JSON, dry_run: bool) -> None:
     name, status = budget["metadata"]["name"], budget.get("status") or {}
     if status.get("observedGeneration", 0) < budget["metadata"].get("generation", 0):
         message = f"The disruption budget {name} is still being processed by the server."

@@ -13,7 +13,7 @@ from batkube.clock.threads import Thread, ThreadEnded
 _TICKS = os.sysconf("SC_CLK_TCK")
 
 
-class Process:
+class ObservedProcess:
     """One process and its threads.
 
     Its task folder is kept open, so that a later process with the same id is not mistaken for it.
@@ -76,7 +76,7 @@ class ProcessTree:
 
     def __init__(self) -> None:
         self.roots: set[int] = set()
-        self.processes: dict[int, Process] = {}
+        self.processes: dict[int, ObservedProcess] = {}
         self.generation = 0
         """A number that grows when a process comes or goes."""
         self._births = Births()
@@ -154,7 +154,7 @@ class ProcessTree:
 
     def _follow(self, pid: int) -> bool:
         try:
-            self.processes[pid] = Process(pid)
+            self.processes[pid] = ObservedProcess(pid)
         except ThreadEnded:
             return False
         self._changed()

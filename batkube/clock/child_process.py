@@ -27,7 +27,7 @@ def end_with_parent(number: signal.Signals) -> None:
         prctl(_PR_SET_PDEATHSIG, number)
 
 
-class Process:
+class ChildProcess:
     """A process that leads its own session. It is killed when this process ends, however that ends."""
 
     def __init__(

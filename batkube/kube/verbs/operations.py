@@ -8,23 +8,23 @@ from ..admission.plugin import Attributes
 from ..apimachinery.metadata import check_name, check_namespace, without_duplicate_owners
 from ..apimachinery.status import ApiError
 from ..codec import typed
-from ..kinds.action import Access, Change
+from ..kinds.action import AccessControl, Change
 from . import managed_fields
 from .apply import check_applied
 from .delete import delete
-from .options import DeleteOptions, Query
 from .patch import Patch, apply_patch, unfit_patch
+from .request_options import DeleteOptions, Query
 from .update import modify
 from .write import Write
 
 JSON = dict[str, Any]
 
 
-class Deeds:
-    """The operations on the object that a write is about. See `kinds.action.Deeds`."""
+class WriteOperations:
+    """The operations on the object that a write is about. See `kinds.action.ObjectOperations`."""
 
     def __init__(self, write: Write, query: Query, body: JSON | None = None, patch: Patch | None = None) -> None:
-        self.access: Access = write.api.authentication
+        self.access: AccessControl = write.api.authentication
         self._write = write
         self._query = query
         self._body = body
