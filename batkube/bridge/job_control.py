@@ -153,13 +153,14 @@ class JobControl:
         return self._server.trusted.create_pod(pod, pods.NAMESPACE, plain=("activeDeadlineSeconds",))
 
     def _priority_class(self, requirements: PodRequirements) -> str | None:
-        """Return the PriorityClass for a job's priority. For a number one is made: a pod cannot carry a bare number."""
+        """Return the PriorityClass for a job's priority. For a number one is made."""
         priority = requirements.priority
         if priority is None or isinstance(priority, str):
             return priority
-        name = f"batkube-priority-{priority}".replace("--", "-minus-")
+        made = pods.priority_class_of(priority)
+        name: str = made["metadata"]["name"]
         if name not in self._priority_classes:
-            self._server.create("priorityclasses.scheduling.k8s.io", {"metadata": {"name": name}, "value": priority})
+            self._server.create(pods.PRIORITY_CLASSES, made)
             self._priority_classes.add(name)
         return name
 

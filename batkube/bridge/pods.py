@@ -26,6 +26,7 @@ WALLTIME_ANNOTATION = "batkube.io/walltime"
 """The annotation with the seconds after which the job is killed, as a user would have told a batch scheduler."""
 
 NAMESPACE = "default"
+PRIORITY_CLASSES = "priorityclasses.scheduling.k8s.io"
 SANDBOX = "PodReadyToStartContainers"
 """The condition that the pod has its sandbox, with its network. It is no longer True when the pod has ended."""
 _WITHOUT_SANDBOX = ("Initialized", "Ready", "ContainersReady")
@@ -71,6 +72,11 @@ def pods_of(job: Job, resource: ResourceType, *, requests: dict[str, str], prior
         except (ApiError, TypeError, ValueError) as error:
             raise InputError(f"job {job.id}: pod: {error}") from None
     return [{**template, "metadata": {**template["metadata"], "name": name}} for name in job.pods]
+
+
+def priority_class_of(priority: int) -> JSON:
+    """Return the PriorityClass that is made for jobs of this priority: a pod cannot carry a bare number."""
+    return {"metadata": {"name": f"batkube-priority-{priority}".replace("--", "-minus-")}, "value": priority}
 
 
 def user_and_queue(job: Job, pod: JSON) -> tuple[str, str]:

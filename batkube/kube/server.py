@@ -42,8 +42,7 @@ from .verbs.delete import delete
 from .verbs.expiry import EVENT_TTL, EventExpiry
 from .verbs.expiry import STORAGE as EXPIRING
 from .verbs.list import ListOptions, list_page
-from .verbs.pipeline import check_new
-from .verbs.request_options import DeleteOptions
+from .verbs.request_options import DeleteOptions, WriteOptions
 from .verbs.update import update
 from .verbs.write import Write
 
@@ -152,11 +151,12 @@ class ApiServer(Serving):
     def check(self, resource: str, obj: JSON, namespace: str | None = None) -> list[str]:
         """Return the warnings that a create of the object would be answered with, such as unknown fields.
 
-        Nothing is stored, and admission is not asked. Raise ApiError if the rules of its kind refuse the object.
+        Nothing is stored: it is a dry run. Raise ApiError if the create would be refused.
         """
         kind, warnings = self._resource(resource), list[str]()
         obj = typed.decode(kind, deep_copy(obj), "Warn", warnings)
-        check_new(Write.of(self._api, kind, self._namespace(kind, namespace, obj), warnings=warnings), obj)
+        options, namespace = WriteOptions(dry_run=True), self._namespace(kind, namespace, obj)
+        create(Write.of(self._api, kind, namespace, options=options, warnings=warnings), obj)
         return warnings
 
     def get(self, resource: str, name: str, namespace: str | None = None) -> JSON:

@@ -28,26 +28,37 @@ def api_server(
 
         options["authority"] = Authority()
     hostnames = (settings.external_hostname,) if settings.external_hostname else ()
+    if idle := without_effect(read_gates(api.feature_gates)):
+        log.warning("--feature-gates: %s: no difference here", ", ".join(idle))
+    server, warnings = given_server(
+        api, without_plugins=without_plugins, token=settings.token, hostnames=hostnames, **options
+    )
+    for warning in warnings:
+        log.warning("%s", warning)
+    return server
+
+
+def given_server(
+    api: ApiSettings, *, without_plugins: Sequence[str] = (), **options: Any
+) -> tuple[ApiServer, list[str]]:
+    """Return a server with the objects that it is to have from its start, and what to warn of.
+
+    Raises as ``api_server`` does.
+    """
     enabled = api.enable_admission_plugins
     disabled = [*api.disable_admission_plugins, *(name for name in without_plugins if name not in enabled)]
-    gates = read_gates(api.feature_gates)
-    if idle := without_effect(gates):
-        log.warning("--feature-gates: %s: no difference here", ", ".join(idle))
     server = ApiServer(
-        token=settings.token,
-        hostnames=hostnames,
         enable_admission_plugins=enabled,
         disable_admission_plugins=disabled,
-        feature_gates=gates,
+        feature_gates=read_gates(api.feature_gates),
         runtime_config=read_runtime_config(api.runtime_config),
         **options,
     )
-    if api.definitions or api.objects:
-        from batkube.session.manifests import create_all, define_all
+    if not (api.definitions or api.objects):
+        return server, []
+    from batkube.session.manifests import create_all, define_all
 
-        for warning in (*define_all(server, api.definitions), *create_all(server, api.objects)):
-            log.warning("%s", warning)
-    return server
+    return server, [*define_all(server, api.definitions), *create_all(server, api.objects)]
 
 
 async def start_api(settings: ServeSettings, server: ApiServer, stack: AsyncExitStack) -> tuple[ApiServer, Path]:

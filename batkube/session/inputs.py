@@ -15,7 +15,7 @@ from batkube.schedulers.extenders import ExtenderError
 from batkube.schedulers.kube_scheduler import ConfigError
 from batkube.schedulers.under_test import SchedulerChoiceError, SchedulerUnderTest, choose
 from batkube.session.jitter import jittered
-from batkube.session.job_checks import JobChecks, compute_hosts, platform_slips
+from batkube.session.job_checks import JobChecks, hosts_by_role, platform_slips
 from batkube.session.manifests import ManifestError
 from batkube.session.simulators import check_simulator
 from batkube.settings import RunSettings
@@ -67,7 +67,7 @@ def read_inputs(settings: RunSettings) -> Inputs:
     if settings.parquet:
         import_or_say("pyarrow")
     platform = read_platform(settings.platform) if settings.platform else None
-    hosts = compute_hosts(settings, platform) if platform is not None else ()
+    hosts = hosts_by_role(settings, platform) if platform is not None else None
     warnings = platform_slips(platform) if platform is not None else []
     checks = JobChecks(settings, hosts)
     workloads = {}

@@ -12,19 +12,18 @@ from pathlib import Path
 from batkube.batsim.extra_data import FIELD as EXTRA_DATA
 from batkube.batsim.extra_data import with_extra_data
 from batkube.batsim.jobs import JobDescription
+from batkube.batsim.messages import Resource
 from batkube.batsim.options import read_roles
-from batkube.batsim.platform import DEFAULT_MASTER, Host, Platform
+from batkube.batsim.platform import DEFAULT_MASTER, Platform, Resources
 from batkube.batsim.profiles import Profile
 from batkube.batsim.workload import Workload
-from batkube.bridge import jobs, pods
-from batkube.bridge.cluster import DEFAULT_CPU
 from batkube.bridge.errors import InputError
+from batkube.bridge.job_files import JobFiles
 from batkube.bridge.jobs import NO_REQUIREMENTS, OWN_FIELD, OWN_FIELDS, PUBLISHED_TYPES, PodRequirements
+from batkube.bridge.storages import Storages
 from batkube.bridge.time import SimulatedTime
 from batkube.kube.apimachinery.quantity import Quantity
-from batkube.kube.apimachinery.status import ApiError
-from batkube.kube.schema.gates import read_gates
-from batkube.kube.server import ApiServer
+from batkube.session.pod_check import PodCheck
 from batkube.settings import RunSettings
 
 CLOSE = 0.75
@@ -41,45 +40,6 @@ def near_miss(name: str, known: Iterable[str]) -> str | None:
     by_small = {each.lower(): each for each in known}
     found = get_close_matches(name.lower(), by_small, n=1, cutoff=CLOSE)
     return by_small[found[0]] if found else None
-
-
-class PodCheck:
-    """Asks an API server of its own whether it would take the pods of jobs, once for all jobs that ask for the same."""
-
-    def __init__(self, feature_gates: Iterable[str]) -> None:
-        self._gates = tuple(feature_gates)
-        self._asked: set[str] = set()
-        self._server: ApiServer | None = None
-
-    def check(self, where: str, job: JobDescription, wanted: PodRequirements) -> list[str]:
-        """Return what to warn of. Raises InputError, which says ``where`` and names the field."""
-        if wanted.plain or (key := wanted.model_dump_json()) in self._asked:
-            return []
-        self._asked.add(key)
-        if self._server is None:
-            self._server = ApiServer(now=lambda: 0.0, feature_gates=read_gates(self._gates))
-        server, warnings = self._server, []
-        requests = {"cpu": wanted.cpu or DEFAULT_CPU}
-        requests |= {"memory": wanted.memory} if wanted.memory else {}
-        requests |= {pods.GPU: wanted.gpu} if wanted.gpu else {}
-        asked = job.model_copy(update={"walltime": None})
-        shape = jobs.Job(f"w0!{job.id}", asked, 0, wanted, "default-scheduler", pods=["pod"])
-        try:
-            if isinstance(wanted.priority, int):
-                given = {"metadata": {"name": "batkube"}, "value": wanted.priority}
-                server.check("priorityclasses.scheduling.k8s.io", given)
-            named = wanted.priority if isinstance(wanted.priority, str) else None
-            made = pods.pods_of(shape, server.registry.named("pods"), requests=requests, priority_class=named)
-            warnings = server.check("pods", made[0], pods.NAMESPACE)
-        except (InputError, ApiError) as error:
-            text = error.message if isinstance(error, ApiError) else str(error)
-            fields = text.removeprefix('Pod "pod" is invalid: ').removeprefix(f"job {shape.id}: ")
-            if fields.startswith("Pod in version"):
-                fields = f"pod: {fields}"
-            if fields.startswith("PriorityClass"):
-                fields = f"priority is {wanted.priority}: {fields}"
-            raise InputError(f"{where}: {fields}") from None
-        return [f"{where}: pod: {warning}" for warning in warnings]
 
 
 @dataclass
@@ -137,30 +97,36 @@ def platform_slips(platform: Platform) -> list[str]:
     return slips.warnings()
 
 
-def compute_hosts(settings: RunSettings, platform: Platform) -> tuple[Host, ...]:
-    """Return the hosts that compute. Raises PlatformError, and InputError where there is none."""
+def hosts_by_role(settings: RunSettings, platform: Platform) -> Resources:
+    """Return the hosts of the platform. Raises PlatformError, and InputError where none computes."""
     options = settings.batsim
     roles = read_roles(options.roles)
-    found = platform.resources(master=options.master_host or DEFAULT_MASTER, roles=roles, needs_master=False).compute
-    if not found:
+    found = platform.resources(master=options.master_host or DEFAULT_MASTER, roles=roles, needs_master=False)
+    if not found.compute:
         raise InputError(f"{platform.path}: no host computes: each is the master or for storage")
     return found
 
 
 class JobChecks:
-    """Checks the jobs of all workloads of a run on these hosts."""
+    """Checks the jobs of all workloads of a run on these hosts; None where they are not known."""
 
-    def __init__(self, settings: RunSettings, hosts: Iterable[Host]) -> None:
+    def __init__(self, settings: RunSettings, hosts: Resources | None) -> None:
         self.preemption = False
         """True if a pod has a priority, so that one may take another's place."""
         self._time = SimulatedTime(settings.epoch)
-        self._pods = PodCheck(settings.api.feature_gates)
-        cores = [Quantity.parse(host.properties.get("core", str(host.cores))) for host in hosts]
-        self._whole_host = None if settings.batsim.compute_sharing else min(cores, default=None)
+        cores = {host.properties.get("core", str(host.cores)) for host in hosts.compute} if hosts else set()
+        exclusive = not settings.batsim.compute_sharing
+        self._pods = PodCheck(settings.api, whole_host=min(cores) if exclusive and len(cores) == 1 else None)
+        self._whole_host = min(map(Quantity.parse, cores), default=None) if exclusive else None
+        self._storages = None
+        if hosts is not None:
+            numbered = enumerate(hosts.storage, len(hosts.compute))
+            self._storages = Storages([Resource(id=number, name=host.name) for number, host in numbered])
 
     def check(self, path: Path, workload: Workload) -> list[str]:
         """Check the jobs of a file; what to warn of. Raises InputError, which names file, job and field."""
         warnings = job_slips(path, workload)
+        files = JobFiles({workload.name: workload})
         small: list[str] = []
         for job in workload.jobs.values():
             where = f"{path}: job {job.id}"
@@ -169,7 +135,8 @@ class JobChecks:
                 raise InputError(f"{where}: subtime is {job.subtime:g}: must not be negative")
             raw, profile = with_extra_data(job.raw), with_extra_data(workload.profiles[job.profile].raw)
             wanted = PodRequirements.read(where, raw, profile)
-            if wanted is NO_REQUIREMENTS:
+            self._check_storages(where, files, f"{workload.name}!{job.id}", job.profile, wanted)
+            if wanted is NO_REQUIREMENTS and not self._pods.objects_given:
                 continue
             self.preemption = self.preemption or wanted.prioritized
             warnings += self._pods.check(where, job, wanted)
@@ -182,3 +149,12 @@ class JobChecks:
                 "--enable-compute-sharing"
             )
         return warnings
+
+    def _check_storages(self, where: str, files: JobFiles, job_id: str, profile: str, wanted: PodRequirements) -> None:
+        needs = files.storage_needs(job_id, profile)
+        if self._storages is None or not needs.labels:
+            return
+        try:
+            self._storages.mapping(needs, wanted.storage)
+        except ValueError as error:
+            raise InputError(f"{where}: {error}") from None

@@ -75,18 +75,6 @@ def carry_out(write: Write, obj: JSON, current: Version | None = None) -> Versio
     return _store_changed(write, draft, draft.old, draft.current)
 
 
-def check_new(write: Write, obj: JSON) -> None:
-    """Raise what a create of the object would be refused with by the rules of its kind alone, without admission.
-
-    Nothing is stored. The object belongs to the call from now on.
-    """
-    draft = _decode_new(write, obj)
-    _default(write, draft)
-    write.strategy.complete(draft.obj, None, write.context)
-    fill_empty(draft.obj, write.stored_as)
-    _validate(write, draft)
-
-
 # -- decode: the object as the kind stores it, with the metadata that only the server sets
 
 
