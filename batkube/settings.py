@@ -173,6 +173,7 @@ class ClusterSettings(SimulationSettings):
     """Of ``batkube run`` and ``serve``, beside which a simulator runs."""
 
     out: Annotated[Path, Option("Folder for the results.", RESULTS, "DIR", short="-o")] = Path("out")
+    force: Annotated[bool, Option("Write into --out though it holds files that no run has left.", RESULTS)] = False
     parquet: Annotated[
         bool, Option("Write each CSV file of batkube's as Apache Parquet, too (batkube[parquet]).", RESULTS)
     ] = False
@@ -247,7 +248,6 @@ class RunSettings(SchedulerSettings, ClusterSettings):
         Field(ge=0, le=1e9, allow_inf_nan=False),
         Option("Submit each job later by a draw of up to so much (simulated), from --seed.", TIME, "SECONDS"),
     ] = 0.0
-    force: Annotated[bool, Option("Write into --out though it holds files that no run has left.", RESULTS)] = False
     strict: Annotated[bool, Option("Exit with 1 if jobs were rejected or killed, or have not ended.", RESULTS)] = False
     recording: Path | None = None
     """A file with an exchange, whose Batsim is played again in the place of a simulator."""

@@ -33,7 +33,7 @@ from batkube.session.display import display
 from batkube.session.inputs import Inputs
 from batkube.session.jitter import with_jittered_files
 from batkube.session.process_use import process_use
-from batkube.session.results_folder import check_own, clear, held
+from batkube.session.results_folder import clear, own_folder
 from batkube.session.run_record import run_record
 from batkube.session.scheduler_clock import clock_mode, launcher
 from batkube.session.session import Session
@@ -81,9 +81,7 @@ async def play(
         settings = settings.model_copy(update={"step": unobserved})
     console = Console(emoji=False, highlight=False, quiet=quiet)
     async with AsyncExitStack() as stack:
-        stack.enter_context(held(settings.out))
-        if not settings.force:
-            check_own(settings.out)
+        stack.enter_context(own_folder(settings))
         clear(settings.out, keep=_inputs(settings), batsim=settings.simulator in (EMBEDDED, BATSIM))
         settings = with_jittered_files(settings, inputs.workloads)
         asked = stack.enter_context(interruptible())

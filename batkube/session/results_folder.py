@@ -8,11 +8,14 @@ from pathlib import Path
 
 from batkube.bridge.errors import InputError
 from batkube.session.result_files import RESULT_FILES, WITH_THE_SERIES
+from batkube.settings import ClusterSettings
 
 BOUNDS = "bounds"
 """The folder with a folder of results for each built-in policy (``--bounds``)."""
 MARKS = ("run.json", "events.jsonl", "repeat.json", "seeds.json", "kubeconfig")
 """A folder with one of these was made by batkube."""
+SERVED = "simulation-"
+"""The beginning of the names of folders in which ``serve`` keeps a simulation each."""
 STALE = (
     *RESULT_FILES,
     *WITH_THE_SERIES,
@@ -43,11 +46,20 @@ def held(out: Path) -> Iterator[None]:
 def check_own(out: Path) -> None:
     """Raise InputError if the folder holds files, and none that says that batkube made it."""
     names = sorted(path.name for path in out.iterdir())
-    if names and not any(mark in names for mark in MARKS):
+    if names and not any(name in MARKS or name.startswith(SERVED) for name in names):
         others = f" and {len(names) - 1} more" if len(names) > 1 else ""
         raise InputError(
             f"--out {out}: holds {names[0]}{others}, and no results of a run; --force takes it all the same"
         )
+
+
+@contextmanager
+def own_folder(settings: ClusterSettings) -> Iterator[None]:
+    """Hold the folder of results as long as the context lasts; InputError where it is another's."""
+    with held(settings.out):
+        if not settings.force:
+            check_own(settings.out)
+        yield
 
 
 def clear(out: Path, *, keep: Collection[Path] = (), batsim: bool = True) -> None:

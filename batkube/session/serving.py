@@ -24,12 +24,12 @@ from batkube.bridge.time import SimulatedTime
 from batkube.clock.pace import Pace
 from batkube.kube.server import ApiServer
 from batkube.session.api_server import start_api
-from batkube.session.results_folder import held
+from batkube.session.results_folder import SERVED, own_folder
 from batkube.session.run_record import served_run_record
 from batkube.session.session import Session
 from batkube.session.simulated_server import simulated_server
 from batkube.session.supervision import Asked, Interrupted, interruptible, supervised, until_interrupted
-from batkube.settings import ServeSettings
+from batkube.settings import FINISHED, ServeSettings
 from batkube.startup.model import read_startup
 
 
@@ -52,13 +52,13 @@ def _read(settings: ServeSettings) -> _Given:
     return _Given(platform, latency, startup)
 
 
-async def serve_beside_batsim(settings: ServeSettings) -> None:
-    """Play cluster for whichever Batsim calls."""
+async def serve_beside_batsim(settings: ServeSettings) -> int:
+    """Play cluster for whichever Batsim calls; the exit code: that of a simulation which a signal has cut short."""
     clock = SimulatedTime(settings.epoch)
     pace = Pace(settings.step.pace, paused=settings.step.paused)
     current: list[Session] = []
     async with AsyncExitStack() as stack:
-        stack.enter_context(held(settings.out))
+        stack.enter_context(own_folder(settings))
         asked = stack.enter_context(interruptible())
         endpoint = Endpoint(settings.batsim)
         batsim = Conversation(endpoint)
@@ -74,9 +74,9 @@ async def serve_beside_batsim(settings: ServeSettings) -> None:
             flush=True,
         )
         try:
-            await _simulations(settings, given, server, batsim, clock, pace, current, asked)
+            return await _simulations(settings, given, server, batsim, clock, pace, current, asked)
         except Interrupted:
-            return
+            return FINISHED
 
 
 async def _simulations(
@@ -88,8 +88,11 @@ async def _simulations(
     pace: Pace,
     current: list[Session],
     asked: Asked,
-) -> None:
-    """Play simulations one after another, each with a fresh cluster and a folder of its own."""
+) -> int:
+    """Play simulations one after another, each with a fresh cluster and a folder of its own.
+
+    Returns the exit code of one that is cut short. Raises Interrupted where none goes on.
+    """
     recorder = Recorder()
     if settings.record is not None:
         batsim.endpoint.on_exchange = recorder.note
@@ -140,7 +143,7 @@ async def _simulations(
             await _dismiss(batsim)
         recorder.end()
         if asked.is_set():
-            return
+            return exit_code
 
 
 async def _next_message(batsim: Conversation, asked: Asked) -> Message:
@@ -161,4 +164,4 @@ async def _dismiss(batsim: Conversation) -> None:
 
 
 def _next_folder(out: Path) -> Path:
-    return next(path for number in count(1) if not (path := out / f"simulation-{number}").exists())
+    return next(path for number in count(1) if not (path := out / f"{SERVED}{number}").exists())

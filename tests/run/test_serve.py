@@ -215,17 +215,22 @@ def test_it_says_how_to_point_a_scheduler_and_batsim_at_it(serve: Callable[..., 
     assert server.end(signal.SIGINT) == (0, "")
 
 
-def test_a_batsim_in_mid_simulation_is_not_left_hanging(serve: Callable[..., Serve], tmp_path: Path) -> None:
+@pytest.mark.parametrize(("number", "exit_code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_batsim_in_mid_simulation_is_not_left_hanging(
+    serve: Callable[..., Serve], tmp_path: Path, number: signal.Signals, exit_code: int
+) -> None:
+    """And the exit code tells that a simulation was cut short, as that of a run does."""
     server = serve()
     words = ["-p", PLATFORM, "-w", WORKLOAD, "-s", server.endpoint, "-e", tmp_path / "b"]
     folder = server.out / "simulation-1"
     with by_itself(sys.executable, "-m", "batkube.simulator", *words) as simulator:
         wait_until("the start of the simulation", lambda: (folder / "events.jsonl").exists())
-        code, errors = server.end(signal.SIGINT)
+        code, errors = server.end(number)
         assert simulator.wait(timeout=120) == 0
-    assert code == 0
+    assert code == exit_code
     assert "Batsim was told to give up its jobs, and came to its end" in errors
-    assert json.loads((folder / "run.json").read_text())["status"] == "interrupted"
+    run = json.loads((folder / "run.json").read_text())
+    assert (run["status"], run["exit_code"]) == ("interrupted", exit_code)
 
 
 def test_its_own_api_is_typed_and_documented(serve: Callable[..., Serve]) -> None:
@@ -284,3 +289,38 @@ def test_api_only_is_a_server_without_simulator(serve: Callable[..., Serve]) -> 
         assert "taints" not in patched["spec"]
     assert server.end(signal.SIGTERM) == (0, "")
     assert server.process.returncode == 0
+
+
+@pytest.mark.parametrize("beside", [["--api-only"], ["--batsim", "ENDPOINT"]], ids=["api-only", "beside-batsim"])
+def test_a_folder_of_results_is_one_servers(
+    serve: Callable[..., Serve], tmp_path: Path, free_port: Callable[[], int], beside: list[str]
+) -> None:
+    endpoint = f"tcp://127.0.0.1:{free_port()}"
+    words = [sys.executable, "-m", "batkube", "serve", "--port", "0"]
+    words += [endpoint if word == "ENDPOINT" else word for word in beside]
+
+    def refused(out: Path) -> str:
+        done = warm.run([*words, "-o", str(out)], env=environment(), timeout=120)
+        assert done.returncode == 2
+        return str(done.stderr)
+
+    server = serve("--api-only")
+    written = (server.out / "kubeconfig").read_bytes()
+    assert refused(server.out) == f"batkube: --out {server.out}: another run writes its results there\n"
+    assert (server.out / "kubeconfig").read_bytes() == written
+    others = tmp_path / "others"
+    others.mkdir()
+    (others / "thesis.tex").touch()
+    assert "holds thesis.tex, and no results of a run; --force takes it all the same" in refused(others)
+    assert [path.name for path in others.iterdir()] == ["thesis.tex"]
+
+
+def test_a_server_that_writes_no_results_needs_no_folder(serve: Callable[..., Serve], tmp_path: Path) -> None:
+    first = serve("--api-only")
+    second = serve("--api-only", "--kubeconfig", str(tmp_path / "elsewhere"))
+    assert second.out == first.out
+    assert f"KUBECONFIG={tmp_path / 'elsewhere'}" in second.said[1]
+    assert first.end(signal.SIGTERM) == (0, "")
+    (tmp_path / "served" / "simulation-1").mkdir()
+    (tmp_path / "served" / "kubeconfig").unlink()
+    assert "/served" in serve("--api-only", "--force").said[1]
