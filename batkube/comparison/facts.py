@@ -9,6 +9,7 @@ from pydantic import ValidationError
 
 from batkube.comparison.figure_names import GROUPS, Values, values_of
 from batkube.results.accounts import Accounts
+from batkube.results.batsim_csv import known_figures
 from batkube.results.csv_rows import ResultsError
 from batkube.results.figures import Figures
 from batkube.results.jobs import JobRow, read_jobs_csv
@@ -100,7 +101,7 @@ class RecordedRun:
         accounts = Accounts([], [], max((row.finish_time or 0.0 for row in rows), default=0.0))
         for row in rows:
             accounts.add_job(row)
-        return accounts.figures()
+        return known_figures(accounts)
 
     @cached_property
     def values(self) -> Values:
@@ -175,7 +176,7 @@ def _job(row: JobRow) -> JobFacts:
 
 
 def _pod(row: PodRecord) -> PodFacts:
-    seconds, reason = max(((getattr(row, column), name) for name, column in _WAITS), key=lambda pair: pair[0])
+    seconds, reason = max(((getattr(row, column) or 0.0, name) for name, column in _WAITS), key=lambda pair: pair[0])
     return PodFacts(
         row.pod,
         row.job_id,

@@ -148,7 +148,7 @@ def tiles(data: RunData) -> list[Tile]:
         found.append(
             Tile(
                 "Lost work",
-                core_time(figures.lost_work),
+                core_time(figures.lost_work or 0.0),
                 count(figures.preempted, "pod preempted", "pods preempted")
                 if figures.preempted
                 else "of pods killed early",

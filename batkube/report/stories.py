@@ -94,7 +94,7 @@ def _waited(job: ReportJob, end: float) -> float:
 def _reasons(pod: PodRecord | None) -> list[tuple[str, float]]:
     if pod is None:
         return []
-    found = [(name, getattr(pod, f"wait_{name}")) for name in WAIT_REASONS]
+    found = [(name, getattr(pod, f"wait_{name}") or 0.0) for name in WAIT_REASONS]
     return sorted((reason for reason in found if reason[1] > 0), key=lambda reason: -reason[1])
 
 

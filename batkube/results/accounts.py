@@ -60,8 +60,10 @@ class Accounts:
         job.attempts += pod.attempts
         job.failed_attempts += pod.failed_attempts
         if pod.waiting_time:
-            waits = array("d", _waits_of(pod))
-            job.waits = waits if job.waits is None else array("d", map(add, job.waits, waits))
+            reasons = _waits_of(pod)
+            if None not in reasons:  # else they are not known
+                waits = array("d", reasons)
+                job.waits = waits if job.waits is None else array("d", map(add, job.waits, waits))
         if pod.constraints:
             sums = dict(job.constraints)
             for plugin, seconds in read_named_seconds(pod.constraints).items():

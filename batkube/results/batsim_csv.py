@@ -9,12 +9,16 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from batkube.results.accounts import Accounts
+from batkube.results.figures import Figures
 from batkube.results.jobs import JobRow
-from batkube.results.metrics import complete_pod
+from batkube.results.metrics import WAIT_REASONS, complete_pod
 from batkube.results.nodes import Node
 from batkube.results.pods import PodRecord
 
 _INTERVAL = re.compile(r"(\d+)(?:-(\d+))?")
+_REASONS = [f"wait_{reason}" for reason in WAIT_REASONS]
+_UNKNOWN = ("attempts", "failed_attempts", "preempted", "lost_work")
+"""The figures that jobs do not tell."""
 _PHASES = {"COMPLETED_SUCCESSFULLY": ("Succeeded", ""), "REJECTED": ("Pending", "Rejected")}
 
 
@@ -40,6 +44,8 @@ def pods_of(jobs: Iterable[JobRow]) -> Iterator[PodRecord]:
                 finish_time=job.finish_time if job.starting_time is not None else job.submission_time,
                 cpu=1.0,
             )
+            for column in _REASONS:
+                setattr(pod, column, None)
             complete_pod(pod, job.submission_time)
             yield pod
 
@@ -55,6 +61,20 @@ def accounts_of(jobs: Iterable[JobRow], pods: Iterable[PodRecord]) -> Accounts:
     for pod in pods:
         accounts.add_pod(pod)
     return accounts
+
+
+def known_figures(accounts: Accounts) -> Figures:
+    """Return the figures that follow from jobs alone: nothing is known of attempts, and of why pods waited."""
+    return _without_unknown(accounts.figures())
+
+
+def known_figures_by_size(accounts: Accounts, whole: Figures) -> dict[str, Figures]:
+    """Return the same by size class of jobs."""
+    return {name: _without_unknown(figures) for name, figures in accounts.figures_by(whole)["size"].items()}
+
+
+def _without_unknown(figures: Figures) -> Figures:
+    return figures.model_copy(update={"wait_reasons": {}, "constraints": {}, **dict.fromkeys(_UNKNOWN)})
 
 
 def hosts_of(intervals: str) -> list[int]:

@@ -34,6 +34,7 @@ class Table(Generic[Row]):
         self._values = attrgetter(*self.names)
         self._floats = [index for index, hint in enumerate(self._hints.values()) if _type(hint)[0] is float]
         self._truths = [index for index, hint in enumerate(self._hints.values()) if _type(hint)[0] is bool]
+        self._nullable = [name for name, hint in self._hints.items() if _type(hint)[1]]
         self._needed = [c.name for c in columns if c.default is MISSING and c.default_factory is MISSING]
 
     def types(self) -> dict[str, tuple[type, bool]]:
@@ -60,8 +61,8 @@ class Table(Generic[Row]):
     def read(self, path: Path, only: Callable[[str], bool] | None = None) -> Iterator[Row]:
         """Yield the rows, one after another. Columns that are not known are passed over.
 
-        A field with a default may be missing. ``only``: tells of a line, as it stands in a file whose rows are a line
-        each, whether it is to be read. Raises ResultsError.
+        A field with a default may be missing; one that may be none is none then. ``only``: tells of a line, as it
+        stands in a file whose rows are a line each, whether it is to be read. Raises ResultsError.
         """
         try:
             with open_named_text(path) as file:
@@ -70,12 +71,13 @@ class Table(Generic[Row]):
                 if missing := next((name for name in self._needed if name not in header), None):
                     raise ResultsError(f"{path}: has no column {missing}")
                 known = [(header.index(name), name, read) for name, read in self._readers.items() if name in header]
+                absent = {name: None for name in self._nullable if name not in header}
                 chosen = None if only is None else _Chosen(file, only)
                 if chosen is not None:
                     lines = csv.reader(chosen)
                 for line in lines:
                     try:
-                        yield self._row(**{name: read(line[index]) for index, name, read in known})
+                        yield self._row(**absent, **{name: read(line[index]) for index, name, read in known})
                     except (IndexError, ValueError) as error:
                         number = lines.line_num if chosen is None else chosen.number
                         fault = "is cut short" if isinstance(error, IndexError) else _fault(known, line)

@@ -58,17 +58,17 @@ class Figures(BaseModel, frozen=True):
     killed: Annotated[int, Judged(counts=True)] = 0
     rejected: Annotated[int, Judged(counts=True)] = 0
     unfinished: Annotated[int, Judged(counts=True)] = 0
-    preempted: Annotated[int, Judged(counts=True)] = 0
-    """The number of pods that gave way to others."""
-    lost_work: float = 0.0
+    preempted: Annotated[int | None, Judged(counts=True)] = 0
+    """The number of pods that gave way to others; None, as the next three, of jobs whose pods are not known."""
+    lost_work: float | None = 0.0
     """The core-seconds of pods that were killed before their end."""
-    attempts: Annotated[int, Judged("")] = 0
-    failed_attempts: int = 0
+    attempts: Annotated[int | None, Judged("")] = 0
+    failed_attempts: int | None = 0
     area_bound: Annotated[float | None, Judged("")] = None
     """The makespan that no schedule of these jobs on these nodes can go below (``lower_bound``)."""
     distance: float | None = None
     """The makespan over that bound."""
     wait_reasons: dict[str, float] = {}
-    """The seconds for which pods waited, by reason, summed up over the pods."""
+    """The seconds for which pods waited, by reason, summed up over the pods; empty where the reasons are not known."""
     constraints: dict[str, float] = {}
     """The seconds of ``wait_reasons.constraints``, by the plugin of kube-scheduler that kept the pods away."""

@@ -66,14 +66,15 @@ class PodRecord:
     preempted: bool = False
     lost_work: float = 0.0
     """The core-seconds for which it ran, if it was killed before its end; else 0."""
-    wait_no_capacity: float = 0.0
-    wait_fragmentation: float = 0.0
-    wait_constraints: float = 0.0
-    wait_queue_order: float = 0.0
-    wait_back_off: float = 0.0
-    wait_gang: float = 0.0
-    wait_gates: float = 0.0
-    wait_startup: float = 0.0
+    wait_no_capacity: float | None = 0.0
+    """The seconds for which it waited for this reason; None where the reasons are not known."""
+    wait_fragmentation: float | None = 0.0
+    wait_constraints: float | None = 0.0
+    wait_queue_order: float | None = 0.0
+    wait_back_off: float | None = 0.0
+    wait_gang: float | None = 0.0
+    wait_gates: float | None = 0.0
+    wait_startup: float | None = 0.0
     constraints: str = ""
     """The seconds of ``wait_constraints`` by kube-scheduler's plugin: ``name=seconds;...``."""
     stages: PodStageTimes | None = None

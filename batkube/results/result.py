@@ -17,7 +17,7 @@ from pydantic import ValidationError
 
 from batkube.results.accounts import Accounts
 from batkube.results.attempts import Attempt, read_attempts_csv
-from batkube.results.batsim_csv import accounts_of, jobs_file, pods_of
+from batkube.results.batsim_csv import accounts_of, jobs_file, known_figures, known_figures_by_size, pods_of
 from batkube.results.csv_rows import ResultsError
 from batkube.results.figures import Figures
 from batkube.results.frames import TABLES, import_or_say, pandas_frame, polars_frame, rows_frame
@@ -198,12 +198,12 @@ class JobsFile(Result):
     @cached_property
     def figures(self) -> Figures:
         """The figures of all jobs."""
-        return self._accounts.figures()
+        return known_figures(self._accounts)
 
     @cached_property
     def figures_by(self) -> dict[str, dict[str, Figures]]:
         """The figures by size class of jobs; users and queues are not known."""
-        return {"size": self._accounts.figures_by(self.figures)["size"]}
+        return {"size": known_figures_by_size(self._accounts, self.figures)}
 
     @cached_property
     def job_rows(self) -> list[JobRow]:

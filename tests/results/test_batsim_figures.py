@@ -6,7 +6,9 @@ from pathlib import Path
 import pytest
 
 import batkube
+from batkube.comparison.facts import RecordedRun
 from batkube.results.batsim_csv import hosts_of
+from batkube.results.pods import read_pods_csv
 from batkube.results.result import Result
 from tests.batsim.test_outputs import NEEDS_MORE_THAN_JOBS
 from tests.batsim.transcripts import Scenario, by_name, scenarios
@@ -81,6 +83,32 @@ def test_a_job_without_hosts_is_as_many_pods_as_it_asked_for(tmp_path: Path) -> 
     ]  # fmt: skip
     assert (result.figures.failed, result.figures.rejected, result.figures.cpu_utilization) == (1, 1, None)
     assert list(result.pods.columns)[:3] == ["pod", "namespace", "job_id"]
+
+
+def test_what_a_file_of_jobs_does_not_tell_is_empty(tmp_path: Path) -> None:
+    """And not 0, which a rule such as ``wait_back_off == 0`` would take for good."""
+    path = tmp_path / "any.csv"
+    path.write_text(
+        "job_id,workload_name,submission_time,final_state,starting_time,finish_time\n"
+        "1,w,0,COMPLETED_SUCCESSFULLY,4,10\n2,w,5,REJECTED,,\n"
+    )
+    result = batkube.load(path)
+    assert (result.figures.waiting_time.mean, result.figures.jobs) == (4.0, 1)
+    unknown = ("attempts", "failed_attempts", "preempted", "lost_work")
+    for figures in (result.figures, *result.figures_by["size"].values()):
+        assert [getattr(figures, name) for name in unknown] == [None] * len(unknown)
+        assert (figures.wait_reasons, figures.constraints) == ({}, {})
+    assert {pod.wait_no_capacity for pod in result.pod_rows} == {None}
+    values = RecordedRun(path).values
+    assert values["mean_wait"] == 4.0
+    assert {values[name] for name in ("wait_no_capacity", "wait_NodeAffinity", *unknown)} == {None}
+
+
+def test_waits_without_their_columns_are_not_known(tmp_path: Path) -> None:
+    path = tmp_path / "pods.csv"
+    path.write_text("pod,namespace,job_id,scheduler,waiting_time\na,default,w0!a,s,5\nb,default,w0!b,s,\n")
+    pods = list(read_pods_csv(path))
+    assert [(pod.waiting_time, pod.wait_back_off, pod.wait_startup) for pod in pods] == [(5, None, None), (None,) * 3]
 
 
 def test_what_cannot_be_read_is_named(tmp_path: Path) -> None:

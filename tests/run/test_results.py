@@ -85,7 +85,7 @@ def assert_agrees(result: Result) -> None:
     for name, groups in result.figures_by.items():
         if name in ("user", "queue"):
             assert sum(group.jobs for group in groups.values()) == figures.jobs
-            assert sum(group.lost_work for group in groups.values()) == pytest.approx(figures.lost_work)
+            assert sum(group.lost_work or 0.0 for group in groups.values()) == pytest.approx(figures.lost_work)
 
 
 def assert_waits_agree(result: Result) -> None:

@@ -47,6 +47,7 @@ def assert_kept_away(result: Result, plugin: str, words: str, seconds: float = 9
     (pod,) = [pod for pod in result.pod_rows if pod.pod == "w0-b"]
     assert read_named_seconds(pod.constraints) == {plugin: seconds}
     assert pod.wait_constraints == seconds
+    assert pod.wait_back_off is not None
     assert pod.wait_back_off <= 10
     rows = [wait for wait in result.wait_rows if wait.pod == "w0-b" and wait.reason == "constraints"]
     assert [(wait.start, wait.end, wait.plugin) for wait in rows] == [(10, 10 + seconds, plugin)]
