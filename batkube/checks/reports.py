@@ -19,7 +19,7 @@ def check_sections(found: Verdicts) -> Iterator[Section]:
     summed_up = f"{broken} of {len(found.verdicts)} rules broken" if broken else "all rules hold"
     yield Section(
         f"{found.side.name}: {summed_up}",
-        [*found.warnings],
+        [*found.warnings, *found.notes],
         ["", "rule", "", ""],
         [[MARKS[one.outcome], one.rule, one.why, "; ".join(one.details)] for one in found.verdicts],
     )
@@ -80,6 +80,8 @@ def annotations(found: Verdicts) -> Iterator[str]:
     """Yield the workflow commands with which GitHub Actions shows what is broken."""
     for warning in found.warnings:
         yield f"::warning title=batkube check::{_escaped(warning)}"
+    if found.notes:
+        yield f"::notice title=batkube check::{_escaped(chr(10).join(found.notes))}"
     for one in found.broken:
         text = ": ".join(part for part in (one.rule, one.why) if part)
         yield f"::error title=batkube check::{_escaped(chr(10).join([text, *one.details]))}"

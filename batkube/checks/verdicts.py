@@ -41,6 +41,8 @@ class Verdicts:
     warnings: list[str]
     comparison: Comparison | None
     """The changes against the baseline."""
+    notes: list[str] = field(default_factory=list)
+    """What no rule asks about, and may be of interest where all of them hold."""
 
     @property
     def broken(self) -> list[Verdict]:
@@ -77,9 +79,12 @@ def check_side(side: Side, baseline: Side | None, rules: Rules, *, shared_hosts:
         verdicts.append(same_inputs)
     elif same_inputs.outcome == "broken":
         warnings.append(f"The inputs are not those of the baseline: {same_inputs.why}.")
+    notes: list[str] = []
     if rules.same_schedule:
         verdicts.append(_same_schedule(side, baseline, comparison))
-    return Verdicts(side, baseline, verdicts, warnings, comparison)
+    elif baseline is not None and comparison is not None and all(one.outcome != "broken" for one in verdicts):
+        notes += _other_schedules(side, baseline, comparison)
+    return Verdicts(side, baseline, verdicts, warnings, comparison, notes)
 
 
 def _finished(side: Side, rules: Rules) -> Iterator[Verdict]:
@@ -137,6 +142,30 @@ def _same_schedule(side: Side, baseline: Side | None, comparison: Comparison | N
             details.append(f"{_run(pair.name)}decision {parting.number} was {left}; now it is {right}")
     why = f"{len(parted)} of {len(together)} runs part" if len(side.runs) > 1 else "the jobs have other dates or hosts"
     return Verdict(rule, "broken", why if parted else "no run has its like in the baseline", details[:10])
+
+
+def _other_schedules(side: Side, baseline: Side, comparison: Comparison) -> Iterator[str]:
+    """Yield a sentence about the schedules that are not those of the baseline, and one about each pod that moved first.
+
+    Runs of other seeds have other schedules.
+    """
+    together = pairs(baseline, side)
+    parted = {name for name, before, run in together if not _same_jobs(before, run) and not _other_seeds(before, run)}
+    if not parted:
+        return
+    moved = [pair for pair in comparison.pairs if pair.name in parted]
+    runs = f" of {len(parted)} of {len(together)} runs" if len(together) > 1 else ""
+    pods = sum(pair.moved_pods for pair in moved)
+    count = f": {pods} {'pod' if pods == 1 else 'pods'} on another node or at another date" if pods else ""
+    yield f"the schedule{runs} is not that of the baseline{count} (the rule same_schedule: true forbids that)"
+    for pair in [pair for pair in moved if pair.moves][:1]:
+        for move in pair.moves:
+            was, now = move.left_node or "no node", move.right_node or "no node"
+            yield f"{_run(pair.name)}pod {move.pod}: {was} at {move.left:,.3f} s; now {now} at {move.right:,.3f} s"
+
+
+def _other_seeds(left: RecordedRun, right: RecordedRun) -> bool:
+    return left.run is not None and right.run is not None and left.run.seed != right.run.seed
 
 
 def _same_jobs(left: RecordedRun, right: RecordedRun) -> bool:

@@ -66,6 +66,8 @@ def _print(found: Verdicts, console: Console, *, quiet: bool) -> None:
         console.print(f"{WORDS[one.outcome]:>14}  {one.rule}{why}", markup=False)
         for detail in one.details:
             console.print(f"{'':>14}    {detail}", markup=False)
+    for note in found.notes if not quiet else ():
+        console.print(f"{'note':>14}  {note}", markup=False)
     if not found.passed and found.comparison is not None:
         for line in worse_for(found.comparison):
             console.print(f"{'worse for':>14}  {line}", markup=False)

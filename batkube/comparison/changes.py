@@ -82,6 +82,18 @@ class EndChange(BaseModel, frozen=True):
     right: str | None
 
 
+class PodMove(BaseModel, frozen=True):
+    """A pod that had another node, or started at another date."""
+
+    pod: str
+    left_node: str
+    """Empty for none."""
+    right_node: str
+    left: float
+    """The date at which it stopped waiting."""
+    right: float
+
+
 class PairOfRuns(BaseModel, frozen=True):
     """Two runs that were compared with one another."""
 
@@ -96,6 +108,9 @@ class PairOfRuns(BaseModel, frozen=True):
     """The first line that is not the same."""
     unequal_jobs: int = 0
     """The number of jobs that only one of the two has."""
+    moves: list[PodMove] = []
+    """The first pods with another node or date, in order of dates."""
+    moved_pods: int = 0
 
 
 class Comparison(BaseModel, frozen=True):

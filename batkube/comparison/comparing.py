@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from heapq import nlargest
+from heapq import nlargest, nsmallest
 
 from batkube.comparison.changes import (
     Comparison,
@@ -12,11 +12,12 @@ from batkube.comparison.changes import (
     Over,
     PairOfRuns,
     PodChange,
+    PodMove,
     judged,
     most_changed,
 )
 from batkube.comparison.decisions import first_parting
-from batkube.comparison.facts import JobFacts, RecordedRun, common
+from batkube.comparison.facts import JobFacts, PodFacts, RecordedRun, common
 from batkube.comparison.figure_names import GROUPS, MEASURES, NAMES, better
 from batkube.comparison.inputs import input_differences
 from batkube.comparison.longest_waits import longest_waits
@@ -34,6 +35,7 @@ from batkube.results.comparison import Fingerprint, file_sha256, first_differenc
 
 SHOWN_PODS = 10
 SHOWN_ENDS = 10
+SHOWN_MOVES = 5
 DIGITS = 6
 
 
@@ -83,8 +85,9 @@ def _pair(name: str, left: RecordedRun, right: RecordedRun, gathered: _Gathered,
         same = file_sha256(left.jobs_csv) == file_sha256(right.jobs_csv)
     else:
         same = Fingerprint.of(left.path) == Fingerprint.of(right.path)
-    unequal = 0
+    unequal, moves, moved = 0, list[PodMove](), 0
     if not same:
+        moves, moved = _moves(left.pods, right.pods)
         unequal = _gather_jobs(name, left.jobs, right.jobs, gathered)
         _gather_pods(name, left, right, gathered, shown)
     else:
@@ -101,6 +104,8 @@ def _pair(name: str, left: RecordedRun, right: RecordedRun, gathered: _Gathered,
         parting=first_parting(left.path, right.path) if whole and not same else None,
         difference=first_difference(left.path, right.path) if whole and not same else None,
         unequal_jobs=unequal,
+        moves=moves,
+        moved_pods=moved,
     )
 
 
@@ -166,6 +171,20 @@ def _gather_pods(run: str, left: RecordedRun, right: RecordedRun, gathered: _Gat
                 right_said=b.said,
             )
         )
+
+
+def _moves(left: dict[str, PodFacts], right: dict[str, PodFacts]) -> tuple[list[PodMove], int]:
+    """Return the first pods that had another node or stopped waiting at another date, and how many did."""
+
+    def date(pod: PodFacts) -> float:
+        return round(pod.created + pod.wait, DIGITS)
+
+    moved = [
+        PodMove(pod=name, left_node=a.node, right_node=b.node, left=date(a), right=date(b))
+        for name, a, b in ((name, left[name], right[name]) for name in common(left, right))
+        if a.node != b.node or date(a) != date(b)
+    ]
+    return nsmallest(SHOWN_MOVES, moved, key=lambda move: min(move.left, move.right)), len(moved)
 
 
 def _figures(left: Side, right: Side, gathered: _Gathered) -> list[FigureChange]:

@@ -82,6 +82,26 @@ def test_other_inputs_are_a_warning_or_a_broken_rule(made: Made) -> None:
     assert broken(checked(side, [{"same_inputs": True}], before)) == ["same_inputs: true"]
 
 
+def test_another_schedule_is_noted_where_no_rule_forbids_it(made: Made) -> None:
+    """Jobs have changed places, and no figure tells."""
+    before = made("a", [replace(job, node=number % 2) for number, job in enumerate(JOBS)], nodes=2)
+    moved = [replace(job, node=number % 2 if number < 20 else 1 - number % 2) for number, job in enumerate(JOBS)]
+    found = checked(made("b", moved, nodes=2), ["mean_wait <= baseline"], before)
+    assert found.passed
+    said, *pods = found.notes
+    assert said.startswith("the schedule is not that of the baseline: 10 pods on another node or at another date")
+    dates = [job.started for job in JOBS[20:25]]
+    assert pods == [
+        f"pod j{number}: n{number % 2} at {date:,.3f} s; now n{1 - number % 2} at {date:,.3f} s"
+        for number, date in enumerate(dates, start=20)
+    ]
+    assert pods[0] in check_markdown(found)
+    assert f"::notice title=batkube check::{said}%0A{pods[0]}" in next(annotations(found))
+    assert checked(made("c", moved, nodes=2, seed=5), [], before).notes == []
+    assert checked(before, [], before).notes == []
+    assert checked(made("d", moved, nodes=2), [{"same_schedule": True}], before).notes == []
+
+
 def test_regressions_over_seeds_have_to_be_told_from_chance(tmp_path: Path) -> None:
     before = many(tmp_path / "a", 0, range(6), noise=40)
     same, slower = many(tmp_path / "b", 0, range(10, 16), noise=40), many(tmp_path / "c", 300, range(6), noise=40)
