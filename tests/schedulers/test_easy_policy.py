@@ -5,11 +5,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from batkube.schedulers.policies import Bind, Cluster, Pod, Unschedulable
+from batkube.schedulers.policies import Bind, Cluster, Pod, Policy, Unschedulable
 from batkube.schedulers.policies.easy import Easy, reserve
+from batkube.schedulers.policies.nodes import Node
+from batkube.schedulers.policies.placement import Plan
+from tests.schedulers.easy_by_definition import EasyByDefinition
 from tests.schedulers.manifests import JSON, node, pod
 
 
@@ -40,8 +44,10 @@ class Job:
 class Simulation:
     """A cluster on which jobs run as the policy places them: ``starts`` says when."""
 
-    def __init__(self, nodes: list[JSON], jobs: list[Job]) -> None:
-        self.cluster, self.policy = Cluster(["mine"]), Easy()
+    def __init__(self, nodes: list[JSON], jobs: list[Job], policy: Policy | None = None) -> None:
+        self.cluster, self.policy = Cluster(["mine"]), policy or Easy()
+        self.said: list[tuple[float, str, str, str]] = []
+        """The decisions: when, on which pod, the node, and why it waits."""
         self.starts: dict[str, float] = {}
         self.promised: dict[str, float] = {}
         """The first time that was reserved for a job."""
@@ -70,8 +76,10 @@ class Simulation:
         for decision in self.policy.decide(self.cluster):
             match decision:
                 case Bind(pod=placed, node=where):
+                    self.said.append((self.cluster.now, placed.name, where.name, ""))
                     self._bind(placed, where.name)
-                case Unschedulable(pod=first):
+                case Unschedulable(pod=first, reason=reason):
+                    self.said.append((self.cluster.now, first.name, "", reason))
                     waiting = self.cluster.gang_of(first)
                     assert waiting
                     self.promised.setdefault(_job(first), reserve(self.cluster, waiting).time)
@@ -199,3 +207,76 @@ def test_all_that_can_run_runs(workload: tuple[int, list[Job]]) -> None:
     able = [job for job in jobs if job.pods <= count * (4 // int(job.cpu))]
     done = Simulation([node(f"n{index}", cpu="4") for index in range(count)], able).run()
     assert done.starts.keys() == {job.name for job in able}
+
+
+@st.composite
+def varied(draw: st.DrawFn) -> tuple[list[JSON], list[Job]]:
+    """Nodes of several kinds, and many jobs for them: some of them picky, some without a walltime."""
+    nodes = [
+        node(
+            f"n{index}",
+            cpu=str(draw(st.integers(1, 6))),
+            labels={"disk": draw(st.sampled_from(["ssd", "hdd"]))},
+            spec={"taints": [{"key": "own", "effect": "NoSchedule"}]} if draw(st.integers(0, 4)) == 0 else {},
+        )
+        for index in range(draw(st.integers(1, 6)))
+    ]
+    kinds: list[JSON] = [
+        {"nodeSelector": {"disk": "ssd"}},
+        {"tolerations": [{"key": "own", "operator": "Exists"}]},
+        {},
+        {},
+    ]
+    jobs = []
+    for index in range(draw(st.integers(1, 30))):
+        walltime = draw(st.sampled_from([None, 1, 2, 5, 10, 20, 40, 40.5]))
+        jobs.append(
+            Job(
+                f"j{index}",
+                walltime,
+                pods=draw(st.sampled_from([1, 1, 1, 2, 3, 5])),
+                arrival=draw(st.integers(0, 20)),
+                lasts=draw(st.integers(1, 40)) if walltime is None else draw(st.integers(1, 10)) / 10 * walltime,
+                cpu=draw(st.sampled_from(["0", "500m", "1", "2", "3"])),
+                more=draw(st.sampled_from(kinds)),
+            )
+        )
+    return nodes, jobs
+
+
+@settings(max_examples=400, deadline=None)
+@given(varied())
+def test_its_decisions_are_those_of_the_definition(given_jobs: tuple[list[JSON], list[Job]]) -> None:
+    nodes, jobs = given_jobs
+    simple = Simulation(nodes, jobs, EasyByDefinition()).run()
+    assert Simulation(nodes, jobs).run().said == simple.said
+
+
+def test_an_overloaded_cluster_of_many_nodes_is_no_burden() -> None:
+    """The places that a decision looks at do not grow with the pods that wait: those that are alike wait alike."""
+    cluster, policy = Cluster(["mine"]), Easy()
+    for index in range(200):
+        cluster.node_event("ADDED", node(f"n{index:03}"))
+        runs = Job(f"r{index}", 100 + index, cpu="2" if index % 2 else "1")
+        for manifest in runs.manifests(f"n{index:03}", "Running"):
+            cluster.pod_event("ADDED", manifest)
+    for manifest in Job("first", 50, pods=150, cpu="2").manifests():
+        cluster.pod_event("ADDED", manifest)
+    assert len(list(policy.decide(cluster))) == 1
+    looked: list[str] = []
+    places = Plan.fits
+
+    def counted(plan: Plan, asked: Pod, where: Node) -> bool:
+        looked.append(where.name)
+        return places(plan, asked, where)
+
+    counts = []
+    for more in (10, 1000):
+        for index in range(more):
+            cluster.pod_event("ADDED", next(Job(f"w{more}-{index}", 1000, cpu="2").manifests()))
+        looked.clear()
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(Plan, "fits", counted)
+            assert len(list(policy.decide(cluster))) == 1
+        counts.append(len(looked))
+    assert counts[0] == counts[1] < 500

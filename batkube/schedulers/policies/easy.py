@@ -3,13 +3,14 @@
 D. Lifka, The ANL/IBM SP scheduling system, JSSPP 1995; A. W. Mu'alem, D. G. Feitelson, IEEE TPDS 12(6), 2001.
 """
 
-from collections.abc import Iterator
+from collections.abc import Collection, Hashable, Iterable, Iterator
 from dataclasses import dataclass
 from math import inf
 
 from batkube.schedulers.policies.cluster import Cluster
 from batkube.schedulers.policies.feasibility import admits
-from batkube.schedulers.policies.placement import Placement, Plan, first_fit, why_waits
+from batkube.schedulers.policies.nodes import Node
+from batkube.schedulers.policies.placement import Placement, Plan, Room, alike, first_fit, why_waits
 from batkube.schedulers.policies.pods import Pod
 from batkube.schedulers.policies.policy import Bind, Decision, Policy, Unschedulable
 
@@ -23,6 +24,8 @@ class Reservation:
     """The date in simulated seconds; infinite if it is not known, because running pods have no walltime."""
     plan: Plan
     """The cluster at that date."""
+    room: Room | None
+    """The places that it then has for the first; None if its pods are not all alike."""
 
 
 class Easy(Policy):
@@ -37,10 +40,11 @@ class Easy(Policy):
     def decide(self, cluster: Cluster) -> Iterator[Decision]:
         """Bind the pods that fit in order, then those that may go first; say why the first in the queue waits."""
         reservation = None
-        hopeless = set()
-        for pods in _queue(cluster):
-            shape = (len(pods), pods[0].shape)
-            if shape in hopeless:
+        hopeless: set[Hashable] = set()
+        delaying: set[Hashable] = set()
+        """Those that would delay the first as long as nothing is placed, unless they end before it starts."""
+        for shape, pods in _queue(cluster, hopeless):
+            if reservation is not None and shape in delaying and not _end_by(cluster, pods, reservation.time):
                 continue
             placement = first_fit(cluster, pods)
             if placement is None:
@@ -49,25 +53,33 @@ class Easy(Policy):
                     reservation = reserve(cluster, pods)
                     yield Unschedulable(pods[0], why_waits(cluster, pods))
             elif reservation is None or _may_pass(cluster, placement, reservation):
+                delaying.clear()
                 for pod, node in placement:
                     yield Bind(pod, node)
-                    if reservation and pod.node and _ends_by(cluster, pod, reservation.time):
-                        reservation.plan.end([pod])
+                    if reservation is not None:
+                        _count(cluster, reservation, pod, node)
+            elif alike(pods):
+                delaying.add(shape)
 
 
-def _queue(cluster: Cluster) -> Iterator[list[Pod]]:
-    """Yield the waiting pods, those of a gang together in the place of its first one.
+def _queue(cluster: Cluster, hopeless: Collection[Hashable]) -> Iterator[tuple[Hashable, list[Pod]]]:
+    """Yield the waiting pods, those of a gang together in the place of its first one, and what they ask for.
 
-    Gangs that are not complete are left out.
+    Gangs that are not complete are left out, and those that ask for what is ``hopeless``.
     """
     seen = set()
     for pod in list(cluster.pending.values()):
-        if pod.gang is None:
-            yield [pod]
-        elif pod.gang not in seen:
+        count = 1
+        if pod.gang is not None:
+            if pod.gang in seen:
+                continue
             seen.add(pod.gang)
-            if gang := cluster.gang_of(pod):
-                yield gang
+            gang = cluster.gangs[pod.gang]
+            if not gang.complete:
+                continue
+            count = len(gang.pending)
+        if (shape := (count, pod.shape)) not in hopeless and (pods := cluster.gang_of(pod)):
+            yield shape, pods
 
 
 def reserve(cluster: Cluster, pods: list[Pod]) -> Reservation:
@@ -77,7 +89,23 @@ def reserve(cluster: Cluster, pods: list[Pod]) -> Reservation:
         end = pod.expected_end(cluster.now)
         ends.setdefault(inf if end is None else end, []).append(pod)
     times = sorted(ends)
-    # The more pods have ended, the more room there is: the earliest time is found by halving.
+    return _reserve_alike(cluster, pods, ends, times) if alike(pods) else _reserve_any(cluster, pods, ends, times)
+
+
+def _reserve_alike(cluster: Cluster, pods: list[Pod], ends: dict[float, list[Pod]], times: list[float]) -> Reservation:
+    """Count the places for such pods, which are more with each pod that ends."""
+    plan = Plan(cluster)
+    room = Room(cluster, plan, pods[0])
+    for time in times:
+        plan.end(ends[time])
+        room.count(pod.node for pod in ends[time])
+        if room.places >= len(pods):
+            return Reservation(pods, time, plan, room)
+    return Reservation(pods, inf, plan, room)
+
+
+def _reserve_any(cluster: Cluster, pods: list[Pod], ends: dict[float, list[Pod]], times: list[float]) -> Reservation:
+    """Find the time by halving: the more pods have ended, the more room there is."""
     low, high = 0, len(times)
     while low < high:
         middle = (low + high) // 2
@@ -86,7 +114,7 @@ def reserve(cluster: Cluster, pods: list[Pod]) -> Reservation:
         else:
             high = middle
     time = times[low] if low < len(times) else inf
-    return Reservation(pods, time, _after(cluster, ends, times[: low + 1]))
+    return Reservation(pods, time, _after(cluster, ends, times[: low + 1]), None)
 
 
 def _after(cluster: Cluster, ends: dict[float, list[Pod]], times: list[float]) -> Plan:
@@ -96,21 +124,37 @@ def _after(cluster: Cluster, ends: dict[float, list[Pod]], times: list[float]) -
     return plan
 
 
+def _count(cluster: Cluster, reservation: Reservation, pod: Pod, node: Node) -> None:
+    """Take note of a pod that was placed, or whose binding was refused."""
+    if pod.node and _end_by(cluster, [pod], reservation.time):
+        reservation.plan.end([pod])
+    if reservation.room is not None:
+        reservation.room.count([node.name])
+
+
 def _may_pass(cluster: Cluster, placement: Placement, reservation: Reservation) -> bool:
     """Tell whether pods that fit now do not delay the pods of the reservation."""
     first = reservation.pods
-    if not any(admits(node, pod) for _, node in placement for pod in first):
+    if not any(admits(node, pod) for _, node in placement for pod in (first[:1] if reservation.room else first)):
         return True
     if reservation.time == inf:
         return False
-    if all(_ends_by(cluster, pod, reservation.time) for pod, _ in placement):
+    if _end_by(cluster, [pod for pod, _ in placement], reservation.time):
         return True
+    if reservation.room is not None:
+        return reservation.room.places_with(placement) >= len(first)
     later = reservation.plan.copy()
     for pod, node in placement:
         later.place(pod, node)
     return later.first_fit(first) is not None
 
 
-def _ends_by(cluster: Cluster, pod: Pod, time: float) -> bool:
-    end = pod.expected_end(cluster.now)
-    return end is not None and end <= time
+def _end_by(cluster: Cluster, pods: Iterable[Pod], time: float) -> bool:
+    """Tell whether it is known that all the pods have ended by a date that is known."""
+    if time == inf:
+        return False
+    for pod in pods:
+        end = pod.expected_end(cluster.now)
+        if end is None or end > time:
+            return False
+    return True

@@ -43,6 +43,9 @@ class Pod:
     started: float | None = None
     """The time it was first seen Running."""
     _shape: Hashable = None
+    _walltime: float | None = None
+    _walltime_of: JSON | None = None
+    """The Pod that has it."""
 
     @classmethod
     def of(cls, manifest: JSON, now: float) -> "Pod":
@@ -111,11 +114,10 @@ class Pod:
     @property
     def walltime(self) -> float | None:
         """The most seconds that it runs; None if neither annotation nor deadline says."""
-        told = self.annotations.get(WALLTIME)
-        if told is not None:
-            return float(told)
-        deadline = self.object["spec"].get("activeDeadlineSeconds")
-        return None if deadline is None else float(deadline)
+        if self._walltime_of is not self.object:
+            told = self.annotations.get(WALLTIME) or self.object["spec"].get("activeDeadlineSeconds")
+            self._walltime, self._walltime_of = None if told is None else float(told), self.object
+        return self._walltime
 
     def expected_end(self, now: float) -> float | None:
         """Return the latest time of its end, if it has a walltime: from ``now`` on if it does not run yet."""
