@@ -146,3 +146,18 @@ async def test_what_is_refused(client: httpx.AsyncClient, params: dict[str, str]
     answer = await client.get(PODS, params=params)
     assert answer.status_code == code
     assert answer.json()["kind"] == "Status"
+
+
+@pytest.mark.parametrize(
+    ("token", "why"),
+    [
+        ("a=", "illegal base64 data at input byte 1"),
+        ("abcde", "illegal base64 data at input byte 4"),
+        ("ab\nc", "invalid character"),
+        ("e30", "server does not recognize this encoded version"),
+    ],
+)
+async def test_tokens_that_no_list_gave(client: httpx.AsyncClient, token: str, why: str) -> None:
+    answer = await client.get(PODS, params={"continue": token})
+    assert answer.status_code == 400
+    assert f"continue key is not valid: {why}" in answer.json()["message"]

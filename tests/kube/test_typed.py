@@ -91,7 +91,28 @@ def test_quantities_keep_their_family(sent: Any, stored: str) -> None:
     assert node["status"]["capacity"] == {"x": stored}
 
 
-def test_bytes_must_be_base64() -> None:
-    assert decode(CONFIGMAPS, {"binaryData": {"a": "aGk="}})["binaryData"] == {"a": "aGk="}
-    with pytest.raises(ApiError):
-        decode(CONFIGMAPS, {"binaryData": {"a": "!"}})
+@pytest.mark.parametrize(
+    ("sent", "stored"), [("aGk=", "aGk="), ("aG\nk=\r\n", "aGk="), ("aGl=", "aGk="), ("aGVs", "aGVs"), ("", "")]
+)
+def test_bytes_are_base64(sent: str, stored: str) -> None:
+    assert decode(CONFIGMAPS, {"binaryData": {"a": sent}})["binaryData"] == {"a": stored}
+
+
+@pytest.mark.parametrize(
+    ("sent", "byte"),
+    [
+        ("!", 0),
+        ("hi", 0),
+        ("aGkx=", 4),
+        ("aGk==", 4),
+        ("a=", 1),
+        ("aG=x", 2),
+        ("aG=", 3),
+        ("aG\nk", 1),
+        ("aGk=aGk=", 4),
+        ("é", 0),
+    ],
+)
+def test_bytes_that_are_not_base64_are_refused_where_go_says(sent: str, byte: int) -> None:
+    with pytest.raises(ApiError, match=f"illegal base64 data at input byte {byte}$"):
+        decode(CONFIGMAPS, {"binaryData": {"a": sent}})

@@ -5,11 +5,11 @@ its errors.
 from __future__ import annotations
 
 import base64
-import binascii
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+from ..apimachinery.go_base64 import corrupt_byte
 from ..apimachinery.quantity import QuantityError, canonical
 from ..apimachinery.times import TimeError, read_micro_time, read_time
 
@@ -77,13 +77,12 @@ def _double(value: Any, path: str, notes: Notes) -> float:
 
 
 def _bytes(value: Any, path: str, notes: Notes) -> str:
-    text = read_string(value, path, notes).replace("\n", "").replace("\r", "")
-    try:
-        base64.b64decode(text, validate=True)
-    except (binascii.Error, ValueError):
-        bad = next((i for i, c in enumerate(text) if not (c.isalnum() and c.isascii()) and c not in "+/="), len(text))
-        raise Mismatch(f"illegal base64 data at input byte {bad}") from None
-    return text
+    text = read_string(value, path, notes)
+    if (wrong := corrupt_byte(text)) is not None:
+        raise Mismatch(f"illegal base64 data at input byte {wrong}")
+    text = text.replace("\n", "").replace("\r", "")
+    # Bits that the last letter has too many are not kept.
+    return base64.b64encode(base64.b64decode(text)).decode() if text.endswith("=") else text
 
 
 def _time(value: Any, path: str, notes: Notes) -> str | None:

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import base64
-import binascii
-import string
 from dataclasses import dataclass, replace
 from posixpath import normpath
 from typing import Any
 
 import orjson
 
+from ..apimachinery.go_base64 import corrupt_url_byte
 from ..apimachinery.status import ApiError, FieldError, quote
+from ..codec.go_json import problem
 from ..schema.resources import ResourceType
 from ..storage.selectors import FieldSelector, FieldTerm, parse_field_selector, parse_label_selector
 from ..storage.store import Collection, Snapshot, Version, path_of
@@ -271,25 +271,24 @@ def _token(revision: int, path: str) -> str:
 _NEWEST = -1
 """The revision in a token that continues in the present versions, whatever has changed since the last page."""
 
-_BASE64 = frozenset(string.ascii_letters + string.digits + "-_")
-
 
 def _read_token(token: str) -> tuple[int, str]:
-    wrong = next((index for index, each in enumerate(token) if each not in _BASE64), len(token) // 4 * 4)
-    try:
-        if "=" in token:
-            raise ValueError
-        padded = token + "=" * (-len(token) % 4)
-        data = orjson.loads(base64.urlsafe_b64decode(padded.encode()))
-    except (binascii.Error, ValueError):
-        why = f"illegal base64 data at input byte {wrong}"
-        raise ApiError.bad_request(f"invalid continue token: continue key is not valid: {why}") from None
+    if (wrong := corrupt_url_byte(token)) is not None:
+        raise _bad_token(f"illegal base64 data at input byte {wrong}")
+    letters = token.replace("\r", "").replace("\n", "")
+    content = base64.urlsafe_b64decode(letters + "=" * (-len(letters) % 4))
+    if why := problem(content):
+        raise _bad_token(why)
+    data = orjson.loads(content)
     if not isinstance(data, dict) or data.get("v") != "meta.k8s.io/v1":
-        why = "server does not recognize this encoded version "
-        raise ApiError.bad_request(f"invalid continue token: continue key is not valid: {why}")
+        raise _bad_token("server does not recognize this encoded version ")
     revision, start = data.get("rv"), data.get("start")
     if not isinstance(revision, int) or not isinstance(start, str):
-        raise ApiError.bad_request("invalid continue token: continue key is not valid: incorrect encoded start")
+        raise _bad_token("incorrect encoded start")
     if normpath(f"/{start}") != f"/{start}":
-        raise ApiError.bad_request(f"invalid continue token: continue key is not valid: {start}")
+        raise _bad_token(start)
     return revision, start.removesuffix("\0")
+
+
+def _bad_token(why: str) -> ApiError:
+    return ApiError.bad_request(f"invalid continue token: continue key is not valid: {why}")
