@@ -60,7 +60,7 @@ def write_named(path: Path, text: str) -> None:
 
 
 def open_named_text(path: Path) -> io.TextIOWrapper:
-    """The same, as text for the module csv: UTF-8, with or without a byte order mark, in lines."""
+    """Open a file as ``open_named`` does, in lines of text for the module csv: UTF-8, with or without a mark."""
     file = open_named(path)
     if len(head := file.read(_LONGEST_LINE)) == _LONGEST_LINE and b"\n" not in head:
         file.close()

@@ -26,9 +26,9 @@ class Option:
     names: tuple[str, ...] = ()
     """All names, where there are more than these two."""
     argument: bool = False
-    """It is given without a name."""
+    """True for an argument, which is given without a name."""
     required: bool = False
-    """It must be given, though the setting itself has a default."""
+    """True if the option must be given, though the setting itself has a default."""
     envvar: str | None = None
     shows_default: bool = True
     """False: the help has another text for it, and who does not give it leaves it to the settings."""

@@ -34,7 +34,7 @@ def _kube_api_process(tmp_path_factory: pytest.TempPathFactory) -> Iterator["Kub
 
 @pytest.fixture
 def kube_api(_kube_api_process: "KubeApi") -> Iterator["KubeApi"]:
-    """An empty Kubernetes API server: ``kube_api.kubeconfig``, ``.url``, and ``.client`` for the official client."""
+    """Give a test an empty API server: ``kube_api.kubeconfig``, ``.url``, and ``.client`` for the official client."""
     yield _kube_api_process
     _kube_api_process.reset()
 

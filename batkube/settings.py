@@ -234,7 +234,7 @@ class RunSettings(SchedulerSettings, ClusterSettings):
     exact: Annotated[bool, Option("The built-in simulator gives Batsim's dates, to the microsecond.", SIMULATOR)] = (
         False
     )
-    """Those of Batsim's control messages are part of them."""
+    """The latencies of Batsim's control messages are part of the dates."""
     batsim_binary: Annotated[Path | None, Option("The batsim to start; else the one on PATH.", SIMULATOR, "FILE")] = (
         None
     )

@@ -83,7 +83,7 @@ def _says(text: str) -> Callable[[Given], str]:
 
 
 def needs(option: str, *others: str, text: str = "") -> Rule:
-    """The option means something only where one of the others is given; ``--name value``: where it has that value."""
+    """Require one of the other options; ``--name value``: where it has that value."""
     return Rule(
         option,
         lambda given: any(map(given.has, _names(others))) and not any(_met(given, other) for other in others),
@@ -92,7 +92,7 @@ def needs(option: str, *others: str, text: str = "") -> Rule:
 
 
 def excludes(option: str, other: str, why: str = "") -> Rule:
-    """Both cannot be given; ``--name value``: the other one has that value."""
+    """Return the rule that two options cannot be given together; ``--name value``: the other one has that value."""
     reason = f": {why}" if why else ""
     return Rule(option, lambda given: _met(given, other), _says(f"{option} and {other} exclude each other{reason}"))
 

@@ -27,7 +27,7 @@ class Dismissal(StrEnum):
     """The end of Batsim, as a text for the user."""
 
     NOBODY = ""
-    """There was no Batsim, or it had ended."""
+    """No Batsim was there, or it had ended."""
     IN_ORDER = "Batsim was told to give up its jobs, and came to its end"
     ABORTED = "Batsim was made to abort"
 

@@ -162,4 +162,4 @@ def _completed(state: JobState) -> JobState:
 StateWord = Annotated[JobState, Field(strict=False)]
 """A state in a message."""
 CompletedState = Annotated[StateWord, AfterValidator(_completed)]
-"""One of COMPLETED in a message."""
+"""A state of a completed job in a message."""

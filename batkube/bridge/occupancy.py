@@ -14,7 +14,7 @@ Resources = dict[str, int]
 """Amounts in billionths of base units (cores, bytes, pods), the finest part of a quantity that Kubernetes keeps."""
 
 UNIT = 10**9
-"""One core, byte or pod."""
+"""The amount of one core, byte or pod."""
 _NONE = frozenset[str]()
 _REMEMBERED = 1024
 """The number of different requests whose room in an empty cluster is remembered."""

@@ -275,7 +275,7 @@ class Observed:
         return bool(self._peers) and None not in self._peers.values()
 
     def _follow_peers(self) -> None:
-        """Observe the processes that watch pods, if we did not start the scheduler. Others are no schedulers."""
+        """Follow the processes that watch pods, if we did not start the scheduler. Others are no schedulers."""
         if self._pid is not None:
             return
         watching = self._server.watching("pods")

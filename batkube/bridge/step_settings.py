@@ -78,7 +78,7 @@ class StepSettings(BaseModel):
         OnSchedulerLoss,
         Option("When a scheduler that was not started here is gone: wait, or fail.", QUIESCENCE, "wait|fail"),
     ] = OnSchedulerLoss.WAIT
-    """One that was started here fails the run when it dies."""
+    """A scheduler that was started here fails the run when it dies."""
     quiescence: Annotated[
         QuiescenceMeans,
         Option(
@@ -164,11 +164,11 @@ class StepSettings(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _patient_at_a_pace(cls, given: Any) -> Any:
-        """Be more patient at a pace: timers of a scheduler may still come, such as kube-scheduler's back-off."""
+        """Set a longer patience at a pace: timers of a scheduler may still come, such as kube-scheduler's back-off."""
         if isinstance(given, dict) and given.get("pace") is not None and "patience" not in given:
             return {**given, "patience": DEFAULT_PATIENCE_AT_PACE}
         return given
 
     def at_pace(self, pace: float) -> Self:
-        """The same, at this pace."""
+        """Return these settings for a simulation at this pace."""
         return type(self)(**{name: getattr(self, name) for name in self.model_fields_set} | {"pace": pace})

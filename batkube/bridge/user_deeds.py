@@ -31,7 +31,7 @@ class UserDeeds:
         server.on_write.append(self._on_write)
 
     def stop(self) -> None:
-        """Heed nothing any more. Stopping twice does nothing."""
+        """Stop looking at changes. Stopping twice does nothing."""
         if self._on_write in self._server.on_write:
             self._server.on_write.remove(self._on_write)
         self._over = True

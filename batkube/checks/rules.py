@@ -47,9 +47,9 @@ class Rules:
     finished: bool = True
     """The run has come to its end."""
     same_inputs: bool = False
-    """Its inputs are those of the baseline."""
+    """The run has the inputs of the baseline."""
     same_schedule: bool = False
-    """Its jobs have the dates and hosts that they have in the baseline."""
+    """The jobs have the dates and hosts that they have in the baseline."""
 
     @property
     def needing_baseline(self) -> list[str]:

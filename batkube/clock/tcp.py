@@ -78,7 +78,7 @@ class Connection:
     )
 
     def __init__(self, fd: int) -> None:
-        """Raises OSError if the descriptor is not, or no longer, a connected socket."""
+        """Open the socket. Raises OSError if the descriptor is not, or no longer, a connected socket."""
         self.fd = fd
         self.local = _address(_libc.getsockname, fd)
         self.remote = _address(_libc.getpeername, fd)

@@ -22,7 +22,7 @@ UNTOLD: Final = -3
 
 
 class ThreadEnded(Exception):
-    """There is no such thread any more."""
+    """The thread has ended."""
 
 
 def counts_in_schedstat() -> bool:

@@ -29,7 +29,7 @@ POLL = 0.1
 
 
 class ClockError(Exception):
-    """It cannot be done. The text says what was asked of whom, and why not."""
+    """The clock cannot be controlled. The text says what was asked of whom, and why not."""
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ class Server:
     """Ours with its key, in PEM."""
 
     def tls(self) -> ssl.SSLContext:
-        """Raises ClockError for certificates that are none."""
+        """Return the TLS settings. Raises ClockError for certificates that are none."""
         try:
             context = ssl.create_default_context(cadata=self.authority)
             if self.certificate:

@@ -16,7 +16,7 @@ from batkube.settings import BAD_INPUT, FINISHED, ServeSettings
 
 
 def main(settings: ServeSettings) -> int:
-    """Serve until Ctrl-C or SIGTERM; the exit code, which tells of a simulation that is cut short by it."""
+    """Serve until Ctrl-C or SIGTERM. Return the exit code, which tells of a simulation that is cut short by it."""
     logging.basicConfig(level=logging.WARNING, format="batkube: %(message)s")
     try:
         check_access(settings.access, settings.host)
@@ -30,7 +30,7 @@ def main(settings: ServeSettings) -> int:
 
 
 async def _api_only(settings: ServeSettings) -> int:
-    """Kubernetes objects and the real clock; nobody plays kubelet."""
+    """Serve Kubernetes objects on the real clock, where nobody plays kubelet."""
     async with AsyncExitStack() as stack:
         if settings.kubeconfig is None:  # else nothing is written into the folder of results
             stack.enter_context(own_folder(settings))

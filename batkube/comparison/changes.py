@@ -129,7 +129,7 @@ class Comparison(BaseModel, frozen=True):
     figures: list[FigureChange] = []
     groups: list[GroupChange] = []
     pods: list[PodChange] = []
-    """Those that changed most."""
+    """The pods that changed most."""
     changed_pods: int = 0
     ends: list[EndChange] = []
     changed_ends: int = 0

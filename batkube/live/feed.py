@@ -83,14 +83,14 @@ class Look(BaseModel):
     nodes: list[str] | None = None
     """The names of the nodes; only when they are not those of the look before."""
     use: list[int] = []
-    """For each node the percentage of its cores that pods ask for (exclusive hosts: 0 or 100); -1: not ready."""
+    """Per node the percentage of its cores that pods ask for (exclusive hosts: 0 or 100); -1: not ready."""
     pods: list[int] = []
-    """For each node the number of pods on it."""
+    """The number of pods on each node."""
     queue: list[Waiting] = []
     queued: int = 0
     """The number of all jobs that wait."""
     decisions: list[Decision] = []
-    """Those since the look before, the latest last."""
+    """The decisions since the look before, the latest last."""
     warnings: list[str] = []
 
 

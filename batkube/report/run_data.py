@@ -47,7 +47,7 @@ class ReportJob:
     resources: int = 1
     """The number of its pods, or hosts."""
     pods: list[PodRecord] = field(default_factory=list)
-    """Its pods, those that were replaced too."""
+    """The job's pods, those that were replaced too."""
 
     @property
     def cores(self) -> float:
@@ -100,7 +100,7 @@ class RunData:
         if any(node.failures for node in self.nodes):
             self.node_changes = self._rows("node_series.csv", lambda: result.node_series_rows)
         self.jobs = jobs_of(over, self.pods)
-        """In order of submission."""
+        """The jobs in order of submission."""
         ends = [job.finished for job in self.jobs if job.finished is not None]
         self.end = max([*ends, self.run.simulated_seconds if self.run else 0.0], default=0.0)
         """The date at which the run ended."""

@@ -38,7 +38,7 @@ WAITED_FOR = {
     "gates": ("gates", "a scheduling gate, a quota or a suspension held it back"),
     "startup": ("start-up", "it had its node; image and container took their time"),
 }
-"""For each reason to wait its name and meaning."""
+"""The name and meaning of each reason to wait."""
 assert tuple(WAITED_FOR) == WAIT_REASONS
 
 RULES = {
@@ -56,7 +56,7 @@ RULES = {
     DEVICES: "its claims of devices",
     FEATURES: "nodes lack features that it needs",
 }
-"""For each plugin of kube-scheduler the rule that kept pods away."""
+"""The rule that kept pods away, for each plugin of kube-scheduler."""
 
 GROUPS = {"size": "cores", "user": "user", "queue": "queue", "priority": "priority"}
 """The groups of jobs, and the heading of each."""
@@ -205,7 +205,7 @@ class WaitRow:
     plugin: str
     seconds: float
     part: float
-    """Its part of all waiting."""
+    """The part of all waiting that is the plugin's."""
     meaning: str
 
 

@@ -44,7 +44,7 @@ class Figures(BaseModel, frozen=True):
     makespan: float | None = None
     """The date at which the last of them ended, counted from 0, where the simulation begins."""
     throughput: Annotated[float | None, Judged("more")] = None
-    """Those jobs an hour, from 0 to the makespan."""
+    """The jobs that ran and have ended, an hour, from 0 to the makespan."""
     cpu_utilization: Annotated[float | None, Judged("more")] = None
     """The requests of pods while they were bound, over the offer of nodes that were up, from 0 to the makespan."""
     memory_utilization: Annotated[float | None, Judged("more")] = None

@@ -96,7 +96,7 @@ class Program(InputFile):
     """A program that was started."""
 
     version: str | None = None
-    """As it tells it; None where nobody knows how to ask."""
+    """The version as the scheduler tells it; None where nobody knows how to ask."""
 
 
 class Scheduler(BaseModel):
@@ -160,7 +160,7 @@ class Run(BaseModel):
     """Unix seconds of simulated time 0."""
     simulated_seconds: float = 0.0
     makespan: float | None = None
-    """Those of the figures, and so is the next one."""
+    """The makespan of the figures, from which the next field is, too."""
     mean_waiting_time: float | None = None
     scheduler_use: SchedulerUse | None = None
     """The scheduler's own use; it depends on the machine, but for the attempts."""

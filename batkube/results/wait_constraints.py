@@ -113,7 +113,7 @@ class NodeFacts:
     name: str
     labels: Mapping[str, str] = field(default_factory=dict)
     taints: tuple[Taint, ...] = ()
-    """Those that keep pods away: NoSchedule and NoExecute."""
+    """The taints that keep pods away: NoSchedule and NoExecute."""
     unschedulable: bool = False
     """True if it is cordoned."""
 

@@ -21,7 +21,7 @@ class NodeState:
     allocatable: Mapping[str, int] | None = None
     """Whole numbers of any unit, the same as the pods' requests."""
     facts: NodeFacts | None = None
-    """Its labels and taints."""
+    """The node's labels and taints."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +29,7 @@ class PodHistory:
     """A pod and its dates, in simulated seconds; None for what did not happen."""
 
     pod: str
-    """Its name, or anything that no other pod has."""
+    """The pod's name, or anything that no other pod has."""
     created: float
     requests: Mapping[str, int] = field(default_factory=dict)
     node: str = ""

@@ -139,7 +139,7 @@ class Room:
         self._before: dict[str, tuple[dict[str, int], NodeFacts]] = {}
         """The same for the date that was closed last."""
         self._remade: dict[str, None] = {}
-        """Those of them that others may go to now, or that come and go."""
+        """The nodes among them that other pods may go to now, or that come and go."""
         self._shapes: dict[int, Shape] = {}
         self._by_need: dict[tuple[Requests, Constraints], Shape] = {}
         self._sorted: dict[str, list[tuple[int, int]]] = {}

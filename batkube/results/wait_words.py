@@ -35,9 +35,9 @@ class Kind(Enum):
     CONSTRAINT = "constraint"
     """The node has room, or would have, and a rule keeps the pod away from it."""
     GANG = "gang"
-    """Others of its group have no place, or are not there."""
+    """Other pods of the group have no place, or are not there."""
     GATE = "gate"
-    """It is not to be scheduled yet."""
+    """The pod is not to be scheduled yet."""
     OTHER = "other"
     """Words that are not known."""
 

@@ -32,7 +32,7 @@ class Extender:
     """An extender that a KubeSchedulerConfiguration names."""
 
     url: str
-    """Its ``urlPrefix``, without a slash at the end."""
+    """The extender's ``urlPrefix``, without a slash at the end."""
     timeout: float
     """The time-out in real seconds."""
     errors_in_answers: frozenset[str]

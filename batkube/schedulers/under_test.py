@@ -42,7 +42,7 @@ def deterministic(environment: Mapping[str, str], seed: int) -> dict[str, str]:
 
 
 class SchedulerChoiceError(ValueError):
-    """There is no such scheduler, or it is not on this machine. The text says what to do."""
+    """The scheduler does not exist, or is not on this machine. The text says what to do."""
 
 
 @dataclass(frozen=True)

@@ -25,7 +25,7 @@ class Display(Protocol):
     """Shows the state of a simulation."""
 
     def update(self) -> None:
-        """Something has happened; show it if it is time to."""
+        """Show what has happened, if it is time to."""
 
     def close(self) -> None:
         """Leave the terminal as it was."""
@@ -35,10 +35,10 @@ class Silent:
     """Shows nothing."""
 
     def update(self) -> None:
-        """Nothing."""
+        """Do nothing."""
 
     def close(self) -> None:
-        """Nothing."""
+        """Do nothing."""
 
 
 class Lines:
@@ -61,7 +61,7 @@ class Lines:
             self._paused = self._progress.paused
 
     def close(self) -> None:
-        """Nothing to undo."""
+        """Do nothing: there is nothing to undo."""
 
 
 class Bar:

@@ -15,7 +15,7 @@ _KNOWN = (*_LISTS, "apiVersion", "kind", "metadata", "crds")  # crds: schemas fo
 
 
 class KustomizationError(ValueError):
-    """It cannot be followed. The text names the file and the field."""
+    """The file cannot be followed. The text names the file and the field."""
 
 
 def kustomization_of(path: Path) -> Path | None:

@@ -91,7 +91,7 @@ def files_of(path: Path) -> Sequence[Path]:
 
 
 def _manifests(paths: Iterable[Path], warnings: list[str]) -> Iterator[Manifest]:
-    """Each object, those of lists one by one."""
+    """Yield each object, those of lists one by one."""
     for file in (file for path in paths for file in files_of(path) if file != kustomization_of(path)):
         try:
             data = read_named(file)

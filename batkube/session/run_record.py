@@ -18,7 +18,7 @@ from batkube.settings import Clock, Determinism, RunSettings, ServeSettings
 
 
 def run_record(settings: RunSettings, inputs: Inputs, command: list[str], mode: Mode) -> Run:
-    """That of ``batkube run``. Raises OSError, and ManifestError."""
+    """Return the record of ``batkube run``. Raises OSError, and ManifestError."""
     return Run(
         batkube=__version__,
         platform=input_file(settings.platform) if settings.platform else None,
@@ -51,7 +51,7 @@ def run_record(settings: RunSettings, inputs: Inputs, command: list[str], mode: 
 
 
 def served_run_record(settings: ServeSettings) -> Run:
-    """That of a simulation of ``batkube serve``. Raises OSError, and ManifestError."""
+    """Return the record of a simulation of ``batkube serve``. Raises OSError, and ManifestError."""
     return Run(
         batkube=__version__,
         scheduler=Scheduler(kind="none", names=list(settings.scheduler_names)),

@@ -25,7 +25,7 @@ MODES: dict[Clock, Mode] = {
 
 
 def clock_mode(settings: RunSettings, command: Sequence[str]) -> Mode:
-    """On which clock the scheduler shall live. Raises InputError where it cannot live on the one that was asked for."""
+    """Choose the clock that the scheduler lives on. Raises InputError where it cannot live on the one asked for."""
     clock, quiescence = settings.clock, settings.step.quiescence
     if quiescence is not QuiescenceMeans.AUTO or not command or MODES[clock] == "real":
         return "real"
@@ -40,7 +40,7 @@ def clock_mode(settings: RunSettings, command: Sequence[str]) -> Mode:
 
 
 def launcher(clock: SimulatedClock | None, mode: Mode, seed: int | None) -> Launch:
-    """Starts programs on ``clock``; ``seed`` as for ``launch``."""
+    """Return a function that starts programs on ``clock``; ``seed`` as for ``launch``."""
 
     async def start(command: Sequence[str], env: Mapping[str, str], output: IO[bytes]) -> LaunchedProcess:
         return await launch(command, env=env, stdout=output, clock=clock, mode=mode, seed=seed)

@@ -93,7 +93,7 @@ class Session:
         self.out = out
         self.run = run
         self.exit_code = FAILED
-        """As soon as it has been played."""
+        """The exit code of the simulation, once it has been played."""
         self._began = time.monotonic()
         self._events = EventLog(out / "events.jsonl")
         self._settings = settings

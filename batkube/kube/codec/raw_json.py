@@ -13,7 +13,7 @@ RAW = {"ControllerRevision": "data"}
 
 
 class AsSent(dict[str, Any]):
-    """Such a part, if it was not sent as the server itself would write it: with spaces."""
+    """A part of a body, if it was not sent as the server itself would write it: with spaces."""
 
 
 def mark(obj: dict[str, Any], kind: str, data: bytes) -> None:

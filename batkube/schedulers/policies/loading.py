@@ -17,7 +17,7 @@ BUILT_IN = {
 
 
 class PolicyError(ValueError):
-    """There is no such policy, or it cannot be made. The text names it and says why, in a line."""
+    """The policy does not exist, or cannot be made. The text names it and says why, in a line."""
 
 
 @dataclass(frozen=True)

@@ -47,7 +47,7 @@ class Node:
 
     @property
     def labels(self) -> dict[str, str]:
-        """Its labels."""
+        """The node's labels."""
         labels: dict[str, str] = self.object["metadata"].get("labels", {})
         return labels
 

@@ -75,19 +75,19 @@ class Pod:
 
     @property
     def labels(self) -> dict[str, str]:
-        """Its labels."""
+        """The pod's labels."""
         labels: dict[str, str] = self.object["metadata"].get("labels", {})
         return labels
 
     @property
     def annotations(self) -> dict[str, str]:
-        """Its annotations."""
+        """The pod's annotations."""
         annotations: dict[str, str] = self.object["metadata"].get("annotations", {})
         return annotations
 
     @property
     def priority(self) -> int:
-        """Its priority; 0 if it has none."""
+        """The pod's priority; 0 if it has none."""
         return int(self.object["spec"].get("priority") or 0)
 
     @property

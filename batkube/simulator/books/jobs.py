@@ -19,7 +19,7 @@ class SimulatedJob:
     workload: str
     description: JobDescription
     elements: dict[str, Profile]
-    """Its profile and all it is composed of, by name."""
+    """The job's profile and all that it is composed of, by name."""
     wire: dict[str, Any]
     """The job as JOB_SUBMITTED shows it."""
     life: JobLife = field(default_factory=JobLife)

@@ -55,7 +55,7 @@ def _sched_config(given: BatsimOptions) -> str:
 
 
 def external_events(given: BatsimOptions, *, keep_unknown: bool | None = None) -> list[ExternalEvent] | None:
-    """The events of the files that are named, file by file; None for no file. Raises ExternalEventError.
+    """Read the events of the files that are named, file by file; None for no file. Raises ExternalEventError.
 
     ``keep_unknown``: take events of any type; by default as the options say.
     """
