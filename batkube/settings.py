@@ -7,6 +7,7 @@ from typing import Annotated, Any, Self
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from batkube.batsim.options import BatsimOptions
+from batkube.bridge.run_time_settings import RunTimeSettings
 from batkube.bridge.step_settings import StepSettings
 from batkube.option import ACCESS, API_ONLY, CLUSTER, INPUTS, RESULTS, SCHEDULER, SIMULATOR, TIME, Only, Option, Without
 from batkube.settings_rules import check
@@ -125,6 +126,7 @@ class SimulationSettings(BaseModel):
         Path | None,
         Option("How long pods take to start and to end (YAML, docs/startup.md); else no time.", INPUTS, "FILE"),
     ] = None
+    run_times: RunTimeSettings = RunTimeSettings()
     step: StepSettings = StepSettings()
 
 
@@ -274,8 +276,11 @@ class RunSettings(SchedulerSettings, ClusterSettings):
             return self
         if self.platform is None:
             raise ValueError("a platform is missing (-p)")
-        if not (self.workloads or batsim.workflows or batsim.workflow_starts or batsim.dynamic_jobs):
-            raise ValueError("there are no jobs: give a workload (-w), a workflow (-W), or --enable-dynamic-jobs")
+        given = self.workloads or batsim.workflows or batsim.workflow_starts or batsim.dynamic_jobs
+        if not (given or self.api.objects or self.run_times.until):
+            raise ValueError(
+                "there are no jobs: give a workload (-w), a workflow (-W), objects (--objects), or --until a date"
+            )
         return self
 
 

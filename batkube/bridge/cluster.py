@@ -212,6 +212,13 @@ class Cluster:
             self.last_refusal = self._time.now
             raise ApiError.conflict("pods/binding", pod["metadata"]["name"], why)
 
+    def lacking(self, pod: JSON, node_name: str) -> str | None:
+        """Return the resource of which the node has too little for the pod; ``node`` for a node that is no host.
+
+        None if it has room. Exclusive hosts that are in use lack ``pods``.
+        """
+        return self.occupancy.lacking(pod, node_name)
+
     def take(self, pod: JSON, node_name: str) -> None:
         """Let the pod hold the node from now on. Raises InvariantBroken."""
         self.occupancy.take(pod, node_name)

@@ -1,8 +1,10 @@
 """The decisions that Batsim is sent with the next reply, in an order and at dates that it accepts."""
 
 import math
+from typing import Any
 
 from batkube.batsim import messages as m
+from batkube.batsim.jobs import JobDescription
 from batkube.bridge.live_table import LiveTable
 from batkube.bridge.time import SimulatedTime, whole_microseconds
 
@@ -19,7 +21,16 @@ UNKNOWN_CONTROL_LATENCY = 0.01
 
 _ONE_MICROSECOND = 1e-6
 
-Decision = m.ExecuteJob | m.RejectJob | m.KillJob | m.Notify | m.CallMeLater | m.SetResourceState
+Decision = (
+    m.ExecuteJob
+    | m.RejectJob
+    | m.KillJob
+    | m.Notify
+    | m.CallMeLater
+    | m.SetResourceState
+    | m.RegisterProfile
+    | m.RegisterJob
+)
 
 
 class Decisions:
@@ -66,6 +77,21 @@ class Decisions:
         """Start a job."""
         self._owed.append(m.ExecuteJob(timestamp=self._time.now, data=data))
 
+    def register(self, job_id: str, description: JobDescription, profile: dict[str, Any]) -> None:
+        """Add a job, with a profile of its own: Batsim forgets a profile when a job that uses it has ended."""
+        now, workload = self._time.now, job_id.partition("!")[0]
+        named = m.RegisterProfileData(workload_name=workload, profile_name=description.profile, profile=profile)
+        job: dict[str, Any] = {
+            "id": job_id,
+            "subtime": description.subtime,
+            "res": description.res,
+            "profile": description.profile,
+        }
+        if description.walltime is not None:
+            job["walltime"] = description.walltime
+        self._owed.append(m.RegisterProfile(timestamp=now, data=named))
+        self._owed.append(m.RegisterJob(timestamp=now, data=m.RegisterJobData(job_id=job_id, job=job)))
+
     def reject(self, job_id: str) -> None:
         """Reject a job, which then never runs."""
         self._owed.append(m.RejectJob(timestamp=self._time.now, data=m.RejectJobData(job_id=job_id)))
@@ -75,7 +101,7 @@ class Decisions:
         self._owed.append(m.KillJob(timestamp=self._time.now, data=m.KillJobData(job_ids=[job_id])))
 
     def finish_registration(self) -> None:
-        """Say that no dynamic jobs will come; without this Batsim waits for some for ever."""
+        """Say that no more jobs will be registered; without this Batsim waits for some for ever."""
         data = m.NotifyData(type="registration_finished")
         self._owed.append(m.Notify(timestamp=self._time.now, data=data))
 

@@ -58,7 +58,8 @@ class Finished:
     def _put_away(self, job: Job) -> None:
         assert self._jobs is not None
         assert self._pods is not None
-        self._jobs.keep(job.end_number, job.record())
+        if job.end_number >= 0:  # else its process has never run
+            self._jobs.keep(job.end_number, job.record())
         self._control.waits.complete(job.uids.values())
         self._pods.keep(job.number, self._control.forget(job))
         for name, uid in job.uids.items():
@@ -80,7 +81,7 @@ class Finished:
                 yield from self._control.records.of(job)
             return
         held = {job.number: job for job in self._control.jobs.values()}
-        for number in range(self._control.submitted):
+        for number in range(self._control.numbered):
             if number in held:
                 yield from self._control.records.of(held[number])
             else:

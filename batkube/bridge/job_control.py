@@ -4,13 +4,14 @@ from collections.abc import Iterator
 from typing import Any
 
 from batkube.batsim.jobs import JobState
-from batkube.batsim.messages import LeafProgress, Progress
+from batkube.batsim.messages import Progress
 from batkube.bridge import pods
+from batkube.bridge.client_jobs import ClientJobs
 from batkube.bridge.cluster import Cluster
 from batkube.bridge.decisions import Decisions
 from batkube.bridge.errors import InputError, InvariantBroken
-from batkube.bridge.jobs import Job, PodRequirements
-from batkube.bridge.names import Names
+from batkube.bridge.jobs import Job, PodRequirements, told_progress
+from batkube.bridge.names import NAMESPACE, Names
 from batkube.bridge.pod_records import PodRecords
 from batkube.bridge.time import SimulatedTime
 from batkube.bridge.waits import WaitRecorder
@@ -21,6 +22,8 @@ from batkube.results.events import EventLog
 from batkube.results.pods import PodRecord
 
 JSON = dict[str, Any]
+NODE_LOST = "NodeLost"
+"""The reason of a pod whose node is gone."""
 
 
 class JobControl:
@@ -52,6 +55,8 @@ class JobControl:
         """The reasons why jobs were rejected, by job id."""
         self.submitted = self.over = 0
         """The number of jobs that there were, and of those that have ended or were rejected."""
+        self.numbered = 0
+        """The number of jobs that have a number: also those of pods of clients that have no node yet."""
         self.records = PodRecords(time, attempts)
         self.pods: dict[str, PodRecord] = self.records.by_name
         """The pods by name, in order of creation."""
@@ -65,6 +70,7 @@ class JobControl:
         self._pod_type = server.registry.named("pods")
         self._job_of: dict[str, Job] = {}
         self._priority_classes: set[str] = set()
+        self.clients = ClientJobs(self, cluster, waits)
 
     @property
     def ended(self) -> list[Job]:
@@ -87,6 +93,11 @@ class JobControl:
     def running(self) -> int:
         """The number of jobs that run."""
         return len(self._running)
+
+    @property
+    def ends_to_come(self) -> bool:
+        """True if a job runs that will end by itself."""
+        return len(self._running) > len(self.clients.endless)
 
     def jobs_on(self, node: str) -> list[Job]:
         """Return the waiting or running jobs that have a pod on the node, in order of submission."""
@@ -112,14 +123,8 @@ class JobControl:
 
         It is rejected at once if ``problem`` says why, or if it can never run.
         """
-        self.submitted += 1
-        if job.id in self.jobs:
-            raise InvariantBroken(f"job {job.id} was submitted twice")
-        self.jobs[job.id] = self._waiting[job.id] = job
-        if job.served:
-            self._unplaced[job.id] = job
-        self.decisions.table.submitted(job.id)
-        self._record("job_submitted", job=job.id, resources=job.description.res, scheduler=job.scheduler)
+        self.wait(job)
+        self.note_submission(job)
         requests = self._cluster.requests(job.requirements)
         try:
             why = problem or self._cluster.why_never(job.description.res, requests)
@@ -132,6 +137,30 @@ class JobControl:
         job.pods = [base] if job.description.res == 1 else [f"{base}-{index}" for index in range(job.description.res)]
         self.create_pods(job)
 
+    def wait(self, job: Job) -> None:
+        """Let a new job wait for nodes, the next by number."""
+        self.number(job)
+        self._waiting[job.id] = job
+        if job.served:
+            self._unplaced[job.id] = job
+
+    def number(self, job: Job) -> None:
+        """Take in a new job, the next by number."""
+        if job.id in self.jobs:
+            raise InvariantBroken(f"job {job.id} was submitted twice")
+        self.numbered += 1
+        self.jobs[job.id] = job
+
+    def belongs(self, key: str, job: Job) -> None:
+        """Note that the pod is of this job now."""
+        self._job_of[key] = job
+
+    def note_submission(self, job: Job) -> None:
+        """Note that Batsim knows the job."""
+        self.submitted += 1
+        self.decisions.table.submitted(job.id)
+        self._record("job_submitted", job=job.id, resources=job.description.res, scheduler=job.scheduler)
+
     def create_pods(self, job: Job) -> None:
         """Create the pods of a waiting job, none of them bound. A job whose pods the API refuses is rejected."""
         requests = self._cluster.requests(job.requirements)
@@ -140,7 +169,7 @@ class JobControl:
             for pod in pods.pods_of(job, self._pod_type, requests=requests, priority_class=priority_class):
                 name = pod["metadata"]["name"]
                 self._job_of[name] = job
-                record = self.records.create(name, pods.NAMESPACE, job)
+                record = self.records.create(name, NAMESPACE, job)
                 stored = self._store(job, pod)
                 job.uids[name] = stored["metadata"]["uid"]
                 self.waits.created(record, job, stored, self.records.stored(record, job, stored))
@@ -149,8 +178,8 @@ class JobControl:
 
     def _store(self, job: Job, pod: JSON) -> JSON:
         if job.requirements.pod or job.requirements.labels:  # what the user has put in is checked
-            return self._server.create("pods", pod, pods.NAMESPACE)
-        return self._server.trusted.create_pod(pod, pods.NAMESPACE, plain=("activeDeadlineSeconds",))
+            return self._server.create("pods", pod, NAMESPACE)
+        return self._server.trusted.create_pod(pod, NAMESPACE, plain=("activeDeadlineSeconds",))
 
     def _priority_class(self, requirements: PodRequirements) -> str | None:
         """Return the PriorityClass for a job's priority. For a number one is made."""
@@ -189,8 +218,10 @@ class JobControl:
         except InputError as error:
             self.reject(job, str(error))
             return
+        if job.client is not None:
+            self.clients.start(job)
         job.move(JobState.RUNNING)
-        self._waits_no_more(job)
+        self.waits_no_more(job)
         self._running[job.id] = job
         job.life.starting_time = self._time.now
         self.decisions.execute(execution)
@@ -217,6 +248,8 @@ class JobControl:
         job.complete(state, return_code, finished)
         self.decisions.table.completed(job_id, state)
         del self._running[job.id]
+        if job.client is not None and self.clients.complete(job):
+            return job
         self._is_over(job)
         earlier = {"finish_time": finished} if finished < self._time.now else {}
         self._record("job_completed", job=job.id, state=state.value, return_code=return_code, **earlier)
@@ -227,7 +260,9 @@ class JobControl:
         job = self.jobs.get(job_id)
         if job is None:
             raise InvariantBroken(f"JOB_KILLED names {job_id}, which was never submitted")
-        job.progress = _told(progress)
+        if self.clients.stopping and job.reason is None:
+            return
+        job.progress = told_progress(progress)
         self._record("job_killed", job=job.id, progress=job.progress)
 
     def end_pod(self, job: Job, name: str, date: float) -> None:
@@ -253,12 +288,18 @@ class JobControl:
                 kubelet.fail(name, date, job.life.return_code, exited)
         job.pods_ended += 1
         if job.pods_ended == len(job.pods):
-            self.settled.append(job)
+            self.settle(job)
+
+    def settle(self, job: Job) -> None:
+        """Note that no pod of the job is left."""
+        if job.client is not None:
+            self.settled += self.clients.runs_before(job)
+        self.settled.append(job)
 
     def reject(self, job: Job, why: str) -> None:
         """Reject a job, which will then never run: Batsim is told, and its pods are removed."""
         job.move(JobState.REJECTED)
-        self._waits_no_more(job)
+        self.waits_no_more(job)
         job.reason = why
         self._is_over(job)
         self.rejections[job.id] = why
@@ -271,18 +312,21 @@ class JobControl:
 
     def forget(self, job: Job) -> list[PodRecord]:
         """Forget a job that is over. Returns the records of its pods."""
-        del self.jobs[job.id], self._ended[job.id]
+        del self.jobs[job.id]
+        self._ended.pop(job.id, None)
         self.decisions.table.forget(job.id)
         for name in job.pods:
-            self._job_of.pop(name, None)
+            if self._job_of.get(name) is job:
+                del self._job_of[name]
         return self.records.forget(job)
 
     def _is_over(self, job: Job) -> None:
         job.end_number, self.over = self.over, self.over + 1
         self._ended[job.id] = job
 
-    def _waits_no_more(self, job: Job) -> None:
-        del self._waiting[job.id]
+    def waits_no_more(self, job: Job) -> None:
+        """Note that no node is looked for any more for a pod of the job."""
+        self._waiting.pop(job.id, None)
         self._unplaced.pop(job.id, None)
         self._partly_bound.pop(job.id, None)
 
@@ -300,7 +344,14 @@ class JobControl:
             self._unplaced[job.id] = job
 
     def replace_pods(self, job: Job, why: str) -> None:
-        """Make the pods of a waiting job anew, on no node, as a controller does when one of them is lost."""
+        """Make the pods of a waiting job anew, on no node, as a controller does when one of them is lost.
+
+        The pod of a client is lost: somebody else may make another.
+        """
+        if job.client is not None:
+            self._cluster.kubelet.refuse(job.pods[0], NODE_LOST, why)
+            self.clients.leave(job, "Failed", NODE_LOST)
+            return
         self._record("pods_replaced", job=job.id, reason=why)
         self.remove_pods(job)
         self.create_pods(job)
@@ -316,13 +367,3 @@ class JobControl:
 
     def _record(self, event: str, **details: Any) -> None:
         self._events.write(self._time.now, event, **details)
-
-
-def _told(progress: Progress) -> JSON:
-    """Return the tree of a job's progress; shares have the six decimals that Batsim prints."""
-    if isinstance(progress, LeafProgress):
-        return {"profile_name": progress.profile_name, "progress": round(progress.progress, 6)}
-    tree: JSON = {"profile_name": progress.profile_name, "current_task_index": progress.current_task_index}
-    if progress.current_task is not None:
-        tree["current_task"] = _told(progress.current_task)
-    return tree

@@ -50,6 +50,13 @@ class JobFiles:
             raw, raw_profile = job.raw, workload.profiles[job.profile].raw
         return with_extra_data(raw), with_extra_data(raw_profile)
 
+    def profile(self, name: str) -> JSON | None:
+        """Return the profile of this name of the first workload that has one; None if none has."""
+        for workload in self._workloads.values():
+            if name in workload.profiles:
+                return workload.profiles[name].raw
+        return next((profiles[name] for profiles in self._profiles.values() if name in profiles), None)
+
     def description(self, job_id: str, sent: JSON) -> JobDescription:
         """Return the job of a JOB_SUBMITTED: that of the file, which is checked already, if it was sent as it stands
         there. Raises ProtocolError.

@@ -8,6 +8,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 from batkube.batsim.allocation import format_intervals
 from batkube.batsim.job_id import split_job_id
 from batkube.batsim.jobs import JobDescription, JobLife, JobState
+from batkube.batsim.messages import LeafProgress, Progress
 from batkube.batsim.outputs import JobRecord
 from batkube.bridge.errors import InputError, InvariantBroken
 from batkube.kube.apimachinery.quantity import Quantity, QuantityError
@@ -135,8 +136,26 @@ def _sources(where: str, job: dict[str, Any], profile: dict[str, Any]) -> list[d
 
 
 @dataclass(slots=True)
+class ClientPod:
+    """The pod of a job, if a client of the API has made it: Batsim is told of the job when its process starts."""
+
+    pod: dict[str, Any]
+    """The pod as it was when it came, or was bound."""
+    run: int = 0
+    """The number of its process, from 0: each run of it is a job."""
+    refused: str | None = None
+    """The resource of which its node has too little; ``node`` for a node that is not simulated."""
+    profile: dict[str, Any] | None = None
+    """The profile of its process; None until it is bound."""
+    endless: bool = False
+    """True if its process never ends by itself, or is started again whenever it does."""
+    backoff: float = 0.0
+    """The simulated seconds that its process waited before it was started the last time."""
+
+
+@dataclass(slots=True)
 class Job:
-    """A submitted job."""
+    """A submitted job, or a run of a pod that a client has made."""
 
     id: str
     """``WORKLOAD!NAME``."""
@@ -167,6 +186,8 @@ class Job:
     pods_ended: int = 0
     progress: dict[str, Any] | None = None
     """The job's progress when it was killed, as Batsim's JOB_KILLED tells it."""
+    client: ClientPod | None = None
+    """None for a job of Batsim's."""
 
     def move(self, state: JobState) -> None:
         """Go on to ``state``. Raises InvariantBroken if that is not a step forward."""
@@ -191,3 +212,13 @@ class Job:
         """Return the row of jobs.csv for a job that is over."""
         hosts = format_intervals(sorted(set(self.hosts))) if self.life.state.completed else ""
         return JobRecord.of(self.id, self.description, self.life, hosts=hosts)
+
+
+def told_progress(progress: Progress) -> dict[str, Any]:
+    """Return the tree of a job's progress; shares have the six decimals that Batsim prints."""
+    if isinstance(progress, LeafProgress):
+        return {"profile_name": progress.profile_name, "progress": round(progress.progress, 6)}
+    tree: dict[str, Any] = {"profile_name": progress.profile_name, "current_task_index": progress.current_task_index}
+    if progress.current_task is not None:
+        tree["current_task"] = told_progress(progress.current_task)
+    return tree

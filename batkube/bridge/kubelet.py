@@ -2,8 +2,9 @@
 
 from typing import Any
 
-from batkube.bridge import hosts, pods
-from batkube.bridge.kubelet_events import Told, event, number_of
+from batkube.bridge import hosts, pod_status
+from batkube.bridge.kubelet_events import Told, event, go_duration, number_of
+from batkube.bridge.names import pod_of_key
 from batkube.bridge.time import SimulatedTime
 from batkube.kube.server import ApiServer
 
@@ -14,7 +15,10 @@ KILLED_BY_SIGKILL = 137
 
 
 class Kubelet:
-    """Writes phases and conditions into the store, in simulated time. A pod that is gone is passed over."""
+    """Writes phases and conditions into the store, in simulated time. A pod that is gone is passed over.
+
+    Pods are named by their keys (``names.pod_key``).
+    """
 
     def __init__(self, server: ApiServer, time: SimulatedTime) -> None:
         self._server = server
@@ -26,7 +30,7 @@ class Kubelet:
     def create(self, name: str) -> None:
         """Note that the pod has come to its node, and its process will start later: Pending, ContainerCreating."""
         if pod := self._pod(name):
-            self._write(pods.creating(pod, self._time.rfc3339(), self._start_time()))
+            self._write(pod_status.creating(pod, self._time.rfc3339(), self._start_time()))
 
     def tell(self, name: str, what: Told, date: float, *, took: float = 0.0) -> None:
         """Write an Event of the pod's start, at ``date``. ``took``: simulated seconds that it took."""
@@ -34,12 +38,34 @@ class Kubelet:
             date += self._time.epoch
             told = event(pod, what, date, took=took, after=self._last_event.get(name, 0))
             self._last_event[name] = number_of(told)
-            self._server.create("events", told, pods.NAMESPACE)
+            self._server.create("events", told, pod["metadata"]["namespace"])
 
     def start(self, name: str) -> None:
         """Note that the pod's process runs from now on."""
         if pod := self._pod(name):
-            self._write(pods.running(pod, self._time.rfc3339(), self._start_time()))
+            self._write(pod_status.running(pod, self._time.rfc3339(), self._start_time()))
+
+    def refuse(self, name: str, reason: str, message: str) -> None:
+        """Note that the node has no room for the pod: it fails, and nothing of it has run."""
+        if pod := self._pod(name):
+            self._write(pod_status.refused(pod, self._start_time(), reason=reason, message=message))
+
+    def back_off(self, name: str, exit_code: int, exited: float, wait: float) -> None:
+        """Note that the process has ended, and is started again in ``wait`` simulated seconds."""
+        if pod := self._pod(name):
+            told = pod_status.backing_off(
+                pod, self._time.rfc3339(), exit_code=exit_code, reason=_reason(exit_code),
+                exited=self._time.rfc3339(exited), wait=go_duration(wait),
+            )  # fmt: skip
+            self._write(told)
+
+    def start_again(self, name: str, exit_code: int, exited: float) -> None:
+        """Note that the process runs once more, after one that ended at ``exited``."""
+        if pod := self._pod(name):
+            done = pod_status.again(
+                pod, exit_code=exit_code, reason=_reason(exit_code), exited=self._time.rfc3339(exited)
+            )
+            self._write(pod_status.running(done, self._time.rfc3339(), ""))
 
     def _start_time(self) -> str:
         """Return the present, a different time for each pod.
@@ -76,15 +102,15 @@ class Kubelet:
 
     def remove(self, name: str) -> None:
         """Take the pod out of the API at once (grace period 0)."""
-        if self._pod(name):
-            self._server.delete("pods", name, pods.NAMESPACE, grace_seconds=0)
+        if pod := self._pod(name):
+            self._delete(pod)
 
     def forget(self, name: str, uid: str) -> None:
         """Take a pod that has ended out of the API, if its uid is ``uid``, and forget its Events."""
         self._last_event.pop(name, None)
         pod = self._pod(name)
         if pod is not None and pod["metadata"]["uid"] == uid:
-            self._server.delete("pods", name, pods.NAMESPACE, grace_seconds=0)
+            self._delete(pod)
 
     def set_ready(self, node: str, ready: bool) -> None:
         """Note that the host is up, or unavailable: condition Ready, and the taints of an unreachable node."""
@@ -112,12 +138,22 @@ class Kubelet:
         if pod is None:
             return
         now, finished = self._time.rfc3339(date), self._time.rfc3339(exited)
-        self._write(pods.ended(pod, now, exit_code=exit_code, reason=reason, message=message, exited=finished))
+        self._write(pod_status.ended(pod, now, exit_code=exit_code, reason=reason, message=message, exited=finished))
         if pod["metadata"].get("deletionTimestamp"):
             self.remove(name)
 
     def _write(self, pod: JSON) -> None:
-        self._server.trusted.set_status("pods", pod["metadata"]["name"], pod["status"], pods.NAMESPACE)
+        metadata = pod["metadata"]
+        self._server.trusted.set_status("pods", metadata["name"], pod["status"], metadata["namespace"])
 
-    def _pod(self, name: str) -> JSON | None:
-        return self._server.store.get("pods", pods.NAMESPACE, name)
+    def _delete(self, pod: JSON) -> None:
+        metadata = pod["metadata"]
+        self._server.delete("pods", metadata["name"], metadata["namespace"], grace_seconds=0)
+
+    def _pod(self, key: str) -> JSON | None:
+        return self._server.store.get("pods", *pod_of_key(key))
+
+
+def _reason(exit_code: int) -> str:
+    """Return the reason of a container's end."""
+    return "Error" if exit_code else "Completed"

@@ -27,7 +27,7 @@ def event(pod: JSON, what: Told, date: float, *, took: float = 0.0, after: int =
     messages = {
         Told.PULLING: f'Pulling image "{image}"',
         Told.PULLED: (
-            f'Successfully pulled image "{image}" in {_duration(took)} ({_duration(took)} including waiting). '
+            f'Successfully pulled image "{image}" in {go_duration(took)} ({go_duration(took)} including waiting). '
             "Image size: 0 bytes."
         ),
         Told.CREATED: "Container created",
@@ -64,7 +64,7 @@ def number_of(told: JSON) -> int:
     return int(told["metadata"]["name"].rpartition(".")[2], 16)
 
 
-def _duration(seconds: float) -> str:
+def go_duration(seconds: float) -> str:
     """Return a duration as Go writes it, cut to milliseconds: ``939ms``, ``1.5s``, ``1m2.25s``."""
     milliseconds = int(seconds * 1000)
     if milliseconds < 1000:

@@ -7,6 +7,8 @@ _NOT_DNS = re.compile(r"[^a-z0-9.-]+")
 _PLAIN = re.compile(r"[a-z0-9]+(?:[!-][a-z0-9]+)*")
 """The ids of most jobs."""
 _NOT_LABEL = re.compile(r"[^A-Za-z0-9._-]+")
+NAMESPACE = "default"
+"""The namespace of the pods of jobs."""
 MAX_NAME = 253
 """The length of the longest DNS-1123 subdomain. Most Kubernetes objects must have such a name."""
 MAX_LABEL_VALUE = 63
@@ -25,6 +27,17 @@ def dns_subdomain(text: str) -> str:
 def label_value(text: str) -> str:
     """Return ``text`` as the value of a label: characters that are not allowed become ``-``; at most 63 characters."""
     return _NOT_LABEL.sub("-", text)[:MAX_LABEL_VALUE].strip("-._")
+
+
+def pod_key(namespace: str, name: str) -> str:
+    """Return the name by which the bridge knows a pod: its own in the namespace of jobs, else ``namespace/name``."""
+    return name if namespace == NAMESPACE else f"{namespace}/{name}"
+
+
+def pod_of_key(key: str) -> tuple[str, str]:
+    """Return namespace and name of the pod that the bridge knows by ``key``."""
+    namespace, _, name = key.rpartition("/")
+    return namespace or NAMESPACE, name
 
 
 class Names:

@@ -104,6 +104,18 @@ class Occupancy:
             return f'node "{name}" has not enough {", ".join(lacking)} left'
         return None
 
+    def lacking(self, pod: JSON, name: str) -> str | None:
+        """Return the first resource of which the node has too little left for ``pod``; None if it has room.
+
+        ``node`` stands for a node that is not there, ``pods`` for an exclusive one in use.
+        """
+        node = self._nodes.get(name)
+        if node is None:
+            return "node"
+        if self.exclusive and node.pods:
+            return "pods"
+        return next(iter(self._lacking(node, requests_of(pod))), None)
+
     def take(self, pod: JSON, name: str) -> None:
         """Let ``pod`` hold the node ``name`` from now on. Raises InvariantBroken if it cannot."""
         uid = pod["metadata"]["uid"]

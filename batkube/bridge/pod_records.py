@@ -94,13 +94,28 @@ class PodRecords:
         """Note that what the pod has done until ``date`` is lost: it was killed before its end."""
         record.lost_work = record.cpu * (date - (date if record.starting_time is None else record.starting_time))
 
+    def left(self, key: str, phase: str, reason: str) -> None:
+        """Note that a pod has ended, or gone, whose process does not run."""
+        record = self.by_name[key]
+        record.phase, record.reason, record.finish_time = phase, reason, self._time.now
+
+    def hand_over(self, key: str, owner: Job | None) -> None:
+        """Let the job of a pod that is gone keep its record: another pod has its name now."""
+        record = self.by_name.pop(key)
+        if owner is not None:
+            owner.replaced.append(record)
+
     def forget(self, job: Job) -> list[PodRecord]:
         """Forget the pods of a job. Returns their records, those of pods that were replaced first."""
-        return [*job.replaced, *(self.by_name.pop(name) for name in job.pods if name in self.by_name)]
+        return [*job.replaced, *(self.by_name.pop(name) for name in self._names(job))]
 
     def of(self, job: Job) -> list[PodRecord]:
         """Return the same, and forget nothing."""
-        return [*job.replaced, *(self.by_name[name] for name in job.pods if name in self.by_name)]
+        return [*job.replaced, *(self.by_name[name] for name in self._names(job))]
+
+    def _names(self, job: Job) -> list[str]:
+        """Return the pods that are in its rows. A pod whose process runs again belongs to its first run."""
+        return [name for name in job.pods if name in self.by_name and self.by_name[name].job_id == job.id]
 
 
 def other_requests(requests: Resources) -> str:

@@ -5,9 +5,12 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
+from batkube.batsim.jobs import JobState
 from batkube.bridge.cluster import Cluster
 from batkube.bridge.errors import InvariantBroken
 from batkube.bridge.job_control import JobControl
+from batkube.bridge.jobs import Job
+from batkube.bridge.names import pod_key
 from batkube.bridge.subscription import Subscription
 from batkube.kube.server import ApiServer
 from batkube.kube.storage.store import DELETED, Change
@@ -38,9 +41,20 @@ _NOTHING = Done()
 
 
 class PodWatch:
-    """Listens to the store. A binding takes its node at once; all else is kept until ``take``."""
+    """Listens to the store. A binding takes its node at once; all else is kept until ``take``.
 
-    def __init__(self, server: ApiServer, control: JobControl, cluster: Cluster) -> None:
+    ``adopt`` makes a job of a pod that a client has made, with its key; None if it is none.
+    """
+
+    def __init__(
+        self,
+        server: ApiServer,
+        control: JobControl,
+        cluster: Cluster,
+        adopt: Callable[[str, JSON], Job | None],
+    ) -> None:
+        self._server = server
+        self._adopt = adopt
         self._control = control
         self._cluster = cluster
         self._changes = Subscription(server, self._on_change, [*self._HANDLERS])
@@ -49,7 +63,9 @@ class PodWatch:
         self._broken: InvariantBroken | None = None
 
     def start(self) -> None:
-        """Begin to listen."""
+        """Begin to listen. The pods that are there already count as new."""
+        for pod in self._server.list("pods"):
+            self._created(pod_key(pod["metadata"]["namespace"], pod["metadata"]["name"]), pod)
         self._changes.start()
 
     def stop(self) -> None:
@@ -88,18 +104,24 @@ class PodWatch:
 
     def _pod_changed(self, change: Change) -> None:
         pod = change.version.obj
-        name = pod["metadata"]["name"]
+        metadata = pod["metadata"]
+        name = pod_key(metadata["namespace"], metadata["name"])
         job = self._control.job_of(name)
+        if change.before is None:
+            if job is None or _is_another(job, name, metadata["uid"]):
+                self._created(name, pod)
+            return
         if job is None:
             self._control.waits.stranger(pod, gone=change.type == DELETED)
-        if change.before is None or job is None:
+            return
+        if job.uids.get(name, metadata["uid"]) != metadata["uid"]:
             return
         old = change.before.obj
         if "schedulingGates" in old["spec"]:
             self._control.waits.gated(pod)
         node = pod["spec"].get("nodeName")
         if node and not old["spec"].get("nodeName"):
-            self._take_node(pod, node)
+            self._take_node(job, pod, node)
             self._done.bound[name] = node
             self._changed.set()
         if change.type == DELETED or pod["metadata"].get("deletionTimestamp"):
@@ -115,19 +137,34 @@ class PodWatch:
         if why and why != _unschedulable(old):
             self._waits(name, why)
 
-    def _take_node(self, pod: JSON, node: str) -> None:
+    def _take_node(self, job: Job, pod: JSON, node: str) -> None:
+        if job.client is not None:
+            job.client.pod = pod
+            job.client.refused = self._cluster.lacking(pod, node)
+            if job.client.refused is not None:
+                return
         # Raising here would only fail the request that wrote the binding: the error is kept for the step loop.
         try:
             self._cluster.take(pod, node)
         except InvariantBroken as error:
             self._broken = self._broken or error
 
+    def _created(self, key: str, pod: JSON) -> None:
+        """Take in a pod that a client has made; it may have a node already."""
+        job = self._adopt(key, pod)
+        if job is None:
+            self._control.waits.stranger(pod, gone=False)
+        elif node := pod["spec"].get("nodeName"):
+            self._take_node(job, pod, node)
+            self._done.bound[key] = node
+            self._changed.set()
+
     def _event_changed(self, change: Change) -> None:
         event = change.object
         about = event.get("involvedObject", {})
         if change.type == DELETED or event.get("reason") != "FailedScheduling" or about.get("kind") != "Pod":
             return
-        self._waits(about.get("name", ""), event.get("message", ""))
+        self._waits(pod_key(about.get("namespace", ""), about.get("name", "")), event.get("message", ""))
 
     def _waits(self, name: str, why: str) -> None:
         job, record = self._control.job_of(name), self._control.pods.get(name)
@@ -140,6 +177,14 @@ class PodWatch:
         "pods": _pod_changed,
         "events": _event_changed,
     }
+
+
+def _is_another(job: Job, key: str, uid: str) -> bool:
+    """Tell whether a new pod is none of the job's, which has or had one of that name."""
+    known = job.uids.get(key)
+    if known is None:  # the job is about to make it, unless it is over
+        return job.client is not None or job.life.state is not JobState.SUBMITTED
+    return known != uid
 
 
 def _is_preempted(pod: JSON) -> bool:

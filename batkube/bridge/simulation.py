@@ -2,7 +2,6 @@
 
 import logging
 from collections.abc import Awaitable, Callable, Sequence
-from itertools import groupby
 from typing import Any
 
 from batkube.batsim import messages
@@ -11,12 +10,14 @@ from batkube.batsim.external_events import ExternalEvent
 from batkube.batsim.jobs import JobState
 from batkube.batsim.platform import Platform
 from batkube.bridge.availability import AVAILABLE, UNAVAILABLE, Availability
+from batkube.bridge.client_pods import ClientPods
 from batkube.bridge.cluster import Cluster
 from batkube.bridge.decision_time import ZERO, DecisionTime, Reactions
 from batkube.bridge.decisions import Decisions
 from batkube.bridge.device_claims import DeviceClaims
 from batkube.bridge.draw import Draw
 from batkube.bridge.errors import InvariantBroken
+from batkube.bridge.event_order import in_drawn_order, takes_away
 from batkube.bridge.finished import Finished
 from batkube.bridge.gangs import Gangs
 from batkube.bridge.job_control import JobControl
@@ -25,6 +26,7 @@ from batkube.bridge.jobs import Job
 from batkube.bridge.outages import Outages
 from batkube.bridge.pod_watch import Deletion, PodWatch
 from batkube.bridge.power import Power
+from batkube.bridge.run_times import RunTimeRules, RunTimes
 from batkube.bridge.startup import PodStages, Startup
 from batkube.bridge.storages import Storages
 from batkube.bridge.submissions import Submissions
@@ -46,7 +48,8 @@ class Simulation:
     ``scheduler_name``, ``served``: see Submissions. ``control_latency``: see Decisions. ``outages``: the external
     events to come, if their file is known. ``energy``: Batsim simulates it, so that hosts can be switched;
     ``power_off_after``: see Power. ``keep_finished``: see Finished. ``seed``: see Draw. ``backs_off``: False for a
-    scheduler inside batkube: it decides whenever something changes, and sends no requests.
+    scheduler inside batkube: it decides whenever something changes, and sends no requests. ``run_times``: of
+    pods that clients make. ``until``: the simulated date before which it does not end.
     """
 
     def __init__(
@@ -68,6 +71,8 @@ class Simulation:
         keep_finished: int | None = None,
         seed: int = 0,
         backs_off: bool = True,
+        run_times: RunTimeRules | None = None,
+        until: float = 0.0,
     ) -> None:
         self.time = time
         self.reactions = Reactions(decision_time, time)
@@ -103,7 +108,19 @@ class Simulation:
         )
         self._server = server
         self._events = events
-        self._watch = PodWatch(server, self.control, self.cluster)
+        self.clients = ClientPods(
+            self.control,
+            self.cluster,
+            self.stages,
+            time,
+            RunTimes(run_times or RunTimeRules(), seed=seed, profile=self.submissions.profile, warn=self.warn),
+            served=None if served is None else tuple(served),
+            warn=self.warn,
+        )
+        self._watch = PodWatch(server, self.control, self.cluster, self.clients.adopt)
+        self._until = until
+        self._registers = False
+        """True while jobs may still be registered."""
         self._claims = DeviceClaims(server, self.warn)
         self.deeds = UserDeeds(server, time, events, alone=not backs_off)
         self._static_jobs_to_come = True
@@ -133,9 +150,11 @@ class Simulation:
             not self.began
             or self._static_jobs_to_come
             or self._external_events_to_come
-            or self.control.running > 0
+            or self.control.ends_to_come
+            or self.clients.ends_to_come
             or self.stages.next_date is not None
             or self.power.switching
+            or self._goes_on
         )
 
     def no_room_until_an_event(self, backoff: float) -> bool:
@@ -155,7 +174,18 @@ class Simulation:
     @property
     def unfinished(self) -> bool:
         """True if jobs are to come, wait or run."""
-        return self._static_jobs_to_come or self.control.running > 0 or self.control.any_waiting
+        return (
+            self._static_jobs_to_come
+            or self.control.ends_to_come
+            or self.clients.ends_to_come
+            or self.control.any_waiting
+            or self._goes_on
+        )
+
+    @property
+    def _goes_on(self) -> bool:
+        """True if the user wants it to go on, whatever happens."""
+        return self._registers and self.time.now < self._until
 
     # Batsim's messages
 
@@ -170,49 +200,32 @@ class Simulation:
         """
         self.decisions.told(message.now)
         self.finished.collect()  # now that all that was decided on them is sent
-        events = self._drawn(message.events)
+        events = in_drawn_order(message.events, self._draw)
         if self._availability.foresee(message):
-            events = sorted(events, key=lambda event: not _takes_away(event))
+            events = sorted(events, key=lambda event: not takes_away(event))
         changed = told = False
-        takes_away = -1
+        last_loss = -1
         for index, event in enumerate(events):
-            if _takes_away(event):
-                takes_away = index
+            if takes_away(event):
+                last_loss = index
             told = told or type(event) is not messages.RequestedCall
         for index, event in enumerate(events):
-            if changed and index > takes_away:
+            if changed and index > last_loss:
                 await between()
             revision = self._server.store.revision
             # An event may be older than the last message: it came while Batsim waited for us.
             self.time.advance(max(self.time.now, event.timestamp))
             self._apply(event)
-            if index == takes_away:
+            if index == last_loss:
                 self._availability.clear()
             self._claims.sync()
             changed = self._server.store.revision != revision
         self.time.advance(max(self.time.now, message.now))
         advanced = self.stages.advance()
+        advanced = self.clients.advance() or advanced
         advanced = self.power.advance() or advanced
         self._claims.sync()
         return advanced or told
-
-    def _drawn(self, events: Sequence[messages.Event]) -> list[messages.Event]:
-        """Put jobs that end at one date, or come at one, into the order drawn.
-
-        The order in which kubelets tell ends is open. Jobs come in the order of their file, as one client sends them
-        over two connections: one may overtake another.
-        """
-        if self._draw.keeps_order:
-            return [*events]
-        drawn: list[messages.Event] = []
-        for (kind, _), group in groupby(events, key=lambda event: (type(event), event.timestamp)):
-            together = list(group)
-            if kind is messages.JobCompleted:
-                together = self._draw.order(together)
-            elif kind is messages.JobSubmitted:
-                together = self._draw.order_of_sending(together)
-            drawn += together
-        return drawn
 
     def _apply(self, event: messages.Event) -> None:
         match event:
@@ -223,7 +236,8 @@ class Simulation:
             case messages.JobCompleted():
                 data = event.data
                 job = self.control.complete(data.job_id, data.job_state, data.return_code, finished=event.timestamp)
-                self.stages.completed(job)
+                if not self.clients.completed(job):
+                    self.stages.completed(job)
             case messages.JobKilled():
                 for job_id, progress in event.data.job_progress.items():
                     self.control.killed(job_id, progress)
@@ -246,7 +260,7 @@ class Simulation:
         self.submissions.begin(data)
         self._static_jobs_to_come = bool(data.workloads)
         if data.config.dynamic_jobs_enabled:
-            self.decisions.finish_registration()
+            self._registers = self.clients.enabled = True
         self.decisions.table.exclusive = not data.allow_compute_sharing
         storages = Storages(data.storage_resources, named=data.names_storages)
         self.cluster.create(
@@ -264,6 +278,7 @@ class Simulation:
             nodes=list(self.cluster.hosts),
             compute_sharing=data.allow_compute_sharing,
         )
+        self._server.release_pods()
 
     def _admit(self, pod: dict[str, Any], node: str) -> None:
         self.cluster.check_binding(pod, node)
@@ -298,9 +313,13 @@ class Simulation:
         for name in sorted(done.bound, key=self._order) if done.bound else ():
             job = self._job(name)
             if name in job.uids and job.life.state is JobState.SUBMITTED:
-                self.control.bound(job, name, done.bound[name])
-                self.stages.bound(job, name)
+                if job.client is not None:
+                    self.clients.bound(job, name, done.bound[name])
+                else:
+                    self.control.bound(job, name, done.bound[name])
+                    self.stages.bound(job, name)
         self.stages.advance()
+        self.clients.advance()
         self.power.advance()
         if done.bound:
             self.gangs.resume()
@@ -332,6 +351,8 @@ class Simulation:
             # SIGTERM ends a process at once, unless the job has said that it makes use of its time of grace.
             self.stages.terminate(job, deletion.grace if job.requirements.uses_grace else 0, why)
         elif job.life.state is JobState.SUBMITTED:
+            if job.client is not None:
+                return self.clients.deleted(job, name)
             self.control.reject(job, f"{why} before the job started")
             return True
         return False
@@ -347,8 +368,16 @@ class Simulation:
 
     def reply(self) -> messages.Message:
         """Return all decisions since the last reply, dated now, and calls for the dates of the next changes."""
+        if self._registers and not (self.unfinished or self.expects_events):
+            self._registers = False
+            self.control.clients.stop_endless()
+            self.decisions.finish_registration()
         if not self.over and (date := self.stages.next_date) is not None:
             self.decisions.call_later(date)
+        if self.unfinished and (date := self.clients.next_date) is not None:
+            self.decisions.call_later(date)
+        if self._goes_on:
+            self.decisions.call_later(self._until)
         if self.unfinished and (date := self.power.next_date) is not None:
             self.decisions.call_later(date)
         return self.decisions.reply()
@@ -362,12 +391,3 @@ class Simulation:
     def accounts(self) -> Accounts:
         """Return an account of all nodes up to now; jobs and pods are still to be taken in."""
         return Accounts(self.cluster.nodes(), self.cluster.node_changes, self.time.now)
-
-
-def _is_end(event: messages.Event) -> bool:
-    return isinstance(event, messages.JobCompleted)
-
-
-def _takes_away(event: messages.Event) -> bool:
-    """Tell whether a job or a host may be gone after the event."""
-    return _is_end(event) or (isinstance(event, messages.Notify) and event.data.type in (UNAVAILABLE, AVAILABLE))

@@ -51,7 +51,7 @@ class _Planned(Entry):
         self.holds = holds
 
 
-class _Plan:
+class Plan:
     """The planned actions, by date."""
 
     def __init__(self) -> None:
@@ -104,9 +104,9 @@ class PodStages:
         self._time = time
         self._events = events
         self._freed = freed
-        self._turns = _Plan()
+        self._turns = Plan()
         """The starts and ends of pods: the simulation stops at them."""
-        self._notices = _Plan()
+        self._notices = Plan()
         """The Events of the stages in between, told with their own date at the next stop: nothing depends on them."""
 
     @property

@@ -128,7 +128,11 @@ class StepLoop:
         if simulation.control.any_waiting and not simulation.expects_events:
             idle = pace.unpaused() - self._active
             if idle > self._settings.patience or not served:
-                if not (simulation.gangs.give_way() or simulation.gangs.resume(at_last=True)):
+                if not (
+                    simulation.gangs.give_way()
+                    or simulation.gangs.resume(at_last=True)
+                    or simulation.clients.give_up_placing()
+                ):
                     self._give_up()
                 self._active = pace.unpaused()
         if simulation.unfinished:
@@ -143,14 +147,13 @@ class StepLoop:
         """Let the scheduler react until it rests and nothing is left to do at this date."""
         await self._react()
         self._stop_at_timers()
-        while self._simulation.control.any_waiting and not self._simulation.expects_more:
-            if not (
-                await self._stirs() or self._simulation.gangs.give_way() or self._simulation.gangs.resume(at_last=True)
-            ):
+        simulation = self._simulation
+        while simulation.control.any_waiting and not simulation.expects_more:
+            if not (await self._stirs() or simulation.gangs.give_way() or simulation.gangs.resume(at_last=True)):
                 if self._last_stops < LAST_STOPS and self._stop_at_timers(at_last=True):
                     self._last_stops += 1
                     continue
-                if not await self._quiescence.came_back():
+                if not (await self._quiescence.came_back() or simulation.clients.give_up_placing()):
                     self._give_up()
             await self._react()
             self._stop_at_timers()

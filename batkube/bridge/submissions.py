@@ -1,6 +1,7 @@
 """The jobs that Batsim submits, as their files have them, each for the scheduler that it asks for."""
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 from batkube.batsim import messages
 from batkube.batsim.jobs import JobState
@@ -55,7 +56,7 @@ class Submissions:
         job = Job(
             id=data.job_id,
             description=submitted,
-            number=self._control.submitted,
+            number=self._control.numbered,
             requirements=requirements,
             scheduler=scheduler,
             served=self._served is None or scheduler in self._served,
@@ -66,6 +67,10 @@ class Submissions:
             if job.scheduler not in self.unserved:
                 self._warn(f"no scheduler named {job.scheduler} is running: pods that ask for it will wait")
             self.unserved.setdefault(job.scheduler, []).append(job.id)
+
+    def profile(self, name: str) -> dict[str, Any] | None:
+        """Return the profile of this name of the first workload that has one; None if none has."""
+        return self._files.profile(name)
 
     def _scheduler_of(self, requirements: PodRequirements) -> str:
         if requirements.scheduler in (None, PUBLISHED_DEFAULT_SCHEDULER):

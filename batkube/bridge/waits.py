@@ -58,7 +58,7 @@ class WaitRecorder:
         self._changes = Subscription(server, self._on_change, ("nodes",))
 
     def begin(self) -> None:
-        """Take in the nodes and what is on them, and listen."""
+        """Take in the nodes, and listen."""
         self._waits = self._waits_of(exclusive=self._cluster.exclusive)
         offers = {name: amounts(offer) for name, offer in self._cluster.allocatable.items()}
         self._offered = frozenset(resource for offer in offers.values() for resource in offer)
@@ -68,8 +68,6 @@ class WaitRecorder:
                 facts = NodeFacts.of(node)
                 self._nodes[name] = True, facts
                 self._waits.room.set_node(self._waits.now, name, up=True, facts=facts, allocatable=offers[name])
-        for pod in self._server.list("pods"):
-            self.stranger(pod, gone=False)
         self._changes.start()
 
     def stop(self) -> None:

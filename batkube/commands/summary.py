@@ -19,6 +19,7 @@ def summary(run: Run, simulation: Simulation | None, console: Console) -> None:
     ends = [
         (jobs.succeeded, "succeeded"), (jobs.failed, "failed"), (jobs.walltime_reached, "reached their walltime"),
         (jobs.killed, "killed"), (jobs.rejected, "rejected"), (jobs.unfinished, "unfinished"),
+        (jobs.stopped, "deleted"), (jobs.running, "running to the end"),
     ]  # fmt: skip
     table.add_row("jobs", f"{jobs.submitted}: " + ", ".join(f"{count} {what}" for count, what in ends if count))
     if simulation is not None:

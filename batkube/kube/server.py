@@ -242,6 +242,14 @@ class ApiServer(Serving):
         """
         return self._given.take(objects)
 
+    def hold_pods(self) -> None:
+        """Let pods of `provide` without a node wait for `release_pods`. They are checked at once."""
+        self._given.holds_pods = True
+
+    def release_pods(self) -> None:
+        """Create the pods that were held back: there are nodes now."""
+        self._given.release_pods()
+
     def compute(self, resource: ResourceType, objects: Compute) -> None:
         """Serve a resource whose objects are not stored: `objects` returns them whenever they are read."""
         self.registry.add(resource)

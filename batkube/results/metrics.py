@@ -266,9 +266,15 @@ def lower_bound(ran: Iterable[JobFacts], capacity: Capacity | None) -> float:
     return best
 
 
-def job_counts(jobs: Iterable[EndedJob | JobFacts], *, submitted: int, over: int) -> Jobs:
-    """Count the jobs by their ends. ``over``: how many of those that were submitted have ended or were rejected."""
-    counts = Jobs(submitted=submitted, unfinished=submitted - over)
+def job_counts(
+    jobs: Iterable[EndedJob | JobFacts], *, submitted: int, over: int, running: int = 0, stopped: int = 0
+) -> Jobs:
+    """Count the jobs by their ends. ``over``: how many of those that were submitted have ended or were rejected.
+
+    ``running``, ``stopped``: how many pods that run for ever did so until the end, and how many were deleted.
+    """
+    counts = Jobs(submitted=submitted, unfinished=submitted - over - running, running=running, stopped=stopped)
+    counts.killed -= stopped
     for job in jobs:
         match job.final_state:
             case "":

@@ -33,7 +33,11 @@ class Jobs(BaseModel):
     """Jobs that ended by themselves with an error."""
     walltime_reached: int = 0
     killed: int = 0
+    stopped: int = 0
+    """Pods that run for ever, and were deleted."""
     rejected: int = 0
+    running: int = 0
+    """Pods that run for ever, and ran until the end."""
     unfinished: int = 0
 
 
@@ -143,6 +147,7 @@ class Run(BaseModel):
     platform: InputFile | None = None
     workloads: list[InputFile] = []
     startup: InputFile | None = None
+    durations: InputFile | None = None
     """The start-up model; without one pods start and end at once."""
     objects: list[InputFile] = []
     """The definitions and other objects that the cluster had from its start."""

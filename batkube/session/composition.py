@@ -108,6 +108,8 @@ async def play(
             platform=inputs.platform,
             files=JobFiles(inputs.workloads),
             startup=inputs.startup,
+            run_times=inputs.run_times,
+            until=settings.run_times.until,
             pace=pace,
             control_latency=control_latency(settings, inputs.platform),
             outages=outages(settings),
@@ -143,7 +145,13 @@ async def play(
 
 def _inputs(settings: RunSettings) -> list[Path]:
     """Return the files that are read, which may lie in the folder of results."""
-    named = (settings.platform, settings.startup, settings.scheduler_config, settings.recording)
+    named = (
+        settings.platform,
+        settings.startup,
+        settings.run_times.durations,
+        settings.scheduler_config,
+        settings.recording,
+    )
     given = [*settings.workloads, *settings.api.definitions, *settings.api.objects, *settings.batsim.input_files]
     return [*given, *(path for path in named if path is not None)]
 

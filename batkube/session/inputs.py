@@ -6,6 +6,7 @@ from batkube.batsim.errors import EndpointError
 from batkube.batsim.platform import Platform, PlatformError, read_platform
 from batkube.batsim.workload import Workload, WorkloadError, read_workload
 from batkube.bridge.errors import InputError
+from batkube.bridge.run_times import RunTimeRules
 from batkube.bridge.startup import Startup
 from batkube.kube.admission.plugins import AdmissionError
 from batkube.kube.schema.gates import GateError
@@ -18,7 +19,8 @@ from batkube.session.jitter import jittered
 from batkube.session.job_checks import JobChecks, hosts_by_role, platform_slips
 from batkube.session.manifests import ManifestError
 from batkube.session.simulators import check_simulator
-from batkube.settings import RunSettings
+from batkube.settings import RunSettings, SimulationSettings
+from batkube.startup.durations import read_durations
 from batkube.startup.errors import StartupError
 from batkube.startup.model import read_startup
 
@@ -48,6 +50,7 @@ class Inputs:
     workloads: dict[str, Workload]
     scheduler: SchedulerUnderTest
     startup: Startup | None
+    run_times: RunTimeRules
     preemption: bool
     """Return whether pods have priorities, so that one may take another's place."""
     warnings: list[str]
@@ -81,4 +84,13 @@ def read_inputs(settings: RunSettings) -> Inputs:
         startup = Startup(read_startup(settings.startup), settings.seed) if settings.startup else None
     except StartupError as error:
         raise InputError(str(error)) from None
-    return Inputs(platform, workloads, scheduler, startup, checks.preemption, warnings)
+    return Inputs(platform, workloads, scheduler, startup, read_run_times(settings), checks.preemption, warnings)
+
+
+def read_run_times(settings: SimulationSettings) -> RunTimeRules:
+    """Read what is said of the run times of pods that clients make. Raises InputError."""
+    try:
+        durations = read_durations(settings.run_times.durations) if settings.run_times.durations else None
+    except StartupError as error:
+        raise InputError(str(error)) from None
+    return RunTimeRules(durations, settings.run_times.default_duration)

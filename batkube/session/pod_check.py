@@ -7,6 +7,7 @@ from batkube.bridge import jobs, pods
 from batkube.bridge.cluster import ADMISSION_WITHOUT, DEFAULT_CPU
 from batkube.bridge.errors import InputError
 from batkube.bridge.jobs import PodRequirements
+from batkube.bridge.names import NAMESPACE
 from batkube.kube.apimachinery.quantity import Quantity
 from batkube.kube.apimachinery.status import ApiError
 from batkube.kube.server import ApiServer
@@ -71,7 +72,7 @@ class PodCheck:
         shape = jobs.Job(f"w0!{job.id}", asked, 0, wanted, "default-scheduler", pods=["pod"])
         resource = server.registry.named("pods")
         (pod,) = pods.pods_of(shape, resource, requests=requests, priority_class=named)
-        return server.check("pods", pod, pods.NAMESPACE)
+        return server.check("pods", pod, NAMESPACE)
 
 
 def _of_job(text: str, job: JobDescription, wanted: PodRequirements) -> str:

@@ -24,6 +24,7 @@ def run_record(settings: RunSettings, inputs: Inputs, command: list[str], mode: 
         platform=input_file(settings.platform) if settings.platform else None,
         workloads=[input_file(path) for path in settings.workloads],
         startup=input_file(settings.startup) if settings.startup else None,
+        durations=input_file(settings.run_times.durations) if settings.run_times.durations else None,
         objects=[input_file(file) for file in given_files(settings.api)],
         scheduler=Scheduler(
             kind=inputs.scheduler.kind,
@@ -57,6 +58,7 @@ def served_run_record(settings: ServeSettings) -> Run:
         scheduler=Scheduler(kind="none", names=list(settings.scheduler_names)),
         simulator=settings.batsim,
         startup=input_file(settings.startup) if settings.startup else None,
+        durations=input_file(settings.run_times.durations) if settings.run_times.durations else None,
         objects=[input_file(file) for file in given_files(settings.api)],
         seed=settings.seed,
         epoch=settings.epoch,

@@ -19,11 +19,13 @@ from batkube.batsim.result_files import ResultFiles
 from batkube.batsim.routing import Router
 from batkube.bridge.decisions import UNKNOWN_CONTROL_LATENCY
 from batkube.bridge.quiescence import QuiescenceOnRealClock
+from batkube.bridge.run_times import RunTimeRules
 from batkube.bridge.startup import Startup
 from batkube.bridge.time import SimulatedTime
 from batkube.clock.pace import Pace
 from batkube.kube.server import ApiServer
 from batkube.session.api_server import start_api
+from batkube.session.inputs import read_run_times
 from batkube.session.results_folder import SERVED, own_folder
 from batkube.session.run_record import served_run_record
 from batkube.session.session import Session
@@ -40,6 +42,7 @@ class _Given:
     platform: Platform | None
     control_latency: float
     startup: Startup | None
+    run_times: RunTimeRules
 
 
 def _read(settings: ServeSettings) -> _Given:
@@ -49,7 +52,7 @@ def _read(settings: ServeSettings) -> _Given:
     if platform:
         latency = largest_control_latency(Router(platform), platform.resources())
     startup = Startup(read_startup(settings.startup), settings.seed) if settings.startup else None
-    return _Given(platform, latency, startup)
+    return _Given(platform, latency, startup, read_run_times(settings))
 
 
 async def serve_beside_batsim(settings: ServeSettings) -> int:
@@ -124,6 +127,8 @@ async def _simulations(
             served=None,
             platform=given.platform,
             startup=given.startup,
+            run_times=given.run_times,
+            until=settings.run_times.until,
             pace=pace,
             control_latency=given.control_latency,
             energy=settings.energy,

@@ -19,6 +19,7 @@ from batkube.batsim.simulator import Simulator, SimulatorError
 from batkube.bridge.errors import InputError, InvariantBroken, RunFailed
 from batkube.bridge.job_files import JobFiles
 from batkube.bridge.quiescence import Quiescence
+from batkube.bridge.run_times import RunTimeRules
 from batkube.bridge.simulation import Simulation
 from batkube.bridge.startup import Startup
 from batkube.bridge.step_loop import StepLoop
@@ -57,7 +58,8 @@ class Session:
     ``served``: the names that running schedulers go by, where they are known.
     ``pace``: how simulated time goes on, for whoever controls it; by default as ``settings`` say.
     ``retries_on_events``: see StepLoop.
-    ``control_latency``, ``outages``, ``energy``, ``power_off_after``, ``seed``: see Simulation.
+    ``run_times``, ``until``, ``control_latency``, ``outages``, ``energy``, ``power_off_after``, ``seed``: see
+    Simulation.
     ``parquet``: write the tables as Apache Parquet, too.
     ``use_of``: tells what the scheduler's process has used so far.
     ``afterwards``: the simulator's own results, whose dates replace those of its messages at the end.
@@ -77,6 +79,8 @@ class Session:
         platform: Platform | None = None,
         files: JobFiles | None = None,
         startup: Startup | None = None,
+        run_times: RunTimeRules | None = None,
+        until: float = 0.0,
         pace: Pace | None = None,
         control_latency: float = 0.0,
         outages: Sequence[ExternalEvent] = (),
@@ -107,6 +111,8 @@ class Session:
             files=files,
             decision_time=settings.decision_time,
             startup=startup,
+            run_times=run_times,
+            until=until,
             control_latency=control_latency,
             outages=outages,
             energy=energy,
@@ -203,7 +209,14 @@ class Session:
         self.exit_code = exit_code
         conclude(run, simulation, self._quiescence, self._server, self._pace, self._began)
         run.events, run.events_sha256 = self._events.count, self._events.sha256
-        run.jobs = job_counts(records, submitted=simulation.control.submitted, over=simulation.control.over)
+        control = simulation.control
+        run.jobs = job_counts(
+            records,
+            submitted=control.submitted,
+            over=control.over,
+            running=control.clients.running,
+            stopped=control.clients.deleted,
+        )
         run.energy = simulation.power.meter.energy(simulation.time.now, consumed(self._totals))
         ended = EndedSession(
             run,

@@ -11,7 +11,7 @@ from batkube.batsim.control_latency import largest_control_latency
 from batkube.batsim.endpoint import Endpoint
 from batkube.batsim.external_events import ExternalEvent, ExternalEventError
 from batkube.batsim.farewell import Conversation
-from batkube.batsim.options import read_roles
+from batkube.batsim.options import BatsimOptions, read_roles
 from batkube.batsim.platform import DEFAULT_MASTER, Platform
 from batkube.batsim.process import BatsimProcess
 from batkube.batsim.recording import RecordedSimulator, Recorder
@@ -122,9 +122,14 @@ def batsim_inputs(settings: RunSettings, export_prefix: Path) -> BatsimInputs:
     return BatsimInputs(settings.platform, settings.workloads, export_prefix)
 
 
+def batsim_options(settings: RunSettings) -> BatsimOptions:
+    """Return the options that the simulator gets: jobs are registered for the pods that clients of the API make."""
+    return settings.batsim.model_copy(update={"dynamic_jobs": True})
+
+
 def command_by_hand(settings: RunSettings, address: str) -> list[str]:
     """Return the command with which a user starts the Batsim that a run waits for at ``address``."""
-    return ["batsim", *arguments(batsim_inputs(settings, Path("out")), settings.batsim, address)]
+    return ["batsim", *arguments(batsim_inputs(settings, Path("out")), batsim_options(settings), address)]
 
 
 def _embedded(settings: RunSettings, platform: Platform, workloads: Mapping[str, Workload]) -> Simulator:
@@ -133,7 +138,7 @@ def _embedded(settings: RunSettings, platform: Platform, workloads: Mapping[str,
         raise InputError(f"{', '.join(refused)}: only Batsim can do that (--simulator batsim)")
     try:
         options = simulator_options(
-            settings.batsim, workloads.values(), exact=settings.exact, needs_master=settings.exact
+            batsim_options(settings), workloads.values(), exact=settings.exact, needs_master=settings.exact
         )
         if ignored := [option for name, option in given.items() if name in WITHOUT_MEANING]:
             log.warning("%s: only Batsim itself has a use for that", ", ".join(ignored))
@@ -147,7 +152,7 @@ async def _batsim(settings: RunSettings) -> Simulator:
     version = await batsim_version([binary])
     return await BatsimProcess.start(
         batsim_inputs(settings, settings.out / "batsim"),
-        settings.batsim,
+        batsim_options(settings),
         command=[binary],
         version=version,
         log=settings.out / "batsim.log",

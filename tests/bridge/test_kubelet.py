@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from batkube.batsim.jobs import parse_job
 from batkube.bridge.jobs import Job, PodRequirements
 from batkube.bridge.kubelet import Kubelet
-from batkube.bridge.pods import NAMESPACE, pods_of
+from batkube.bridge.names import NAMESPACE
+from batkube.bridge.pods import pods_of
 from batkube.bridge.time import SimulatedTime
 from batkube.kube.in_process.trusted import TrustedWrites
 from batkube.kube.server import ApiServer

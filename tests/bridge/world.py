@@ -14,6 +14,7 @@ from batkube.batsim.platform import read_platform
 from batkube.batsim.workload import parse_workload
 from batkube.bridge.decision_time import ZERO, DecisionTime
 from batkube.bridge.quiescence import QuiescenceOnRealClock
+from batkube.bridge.run_times import RunTimeRules
 from batkube.bridge.simulation import Simulation
 from batkube.bridge.startup import Startup
 from batkube.bridge.step_loop import StepLoop
@@ -52,9 +53,13 @@ class World:
         energy: bool = False,
         power_off_after: float | None = None,
         keep_finished: int | None = None,
+        run_times: RunTimeRules | None = None,
+        until: float = 0.0,
+        objects: Sequence[JSON] = (),
     ) -> None:
         more = f'speed="{SPEEDS}">{POWER}</host>' if energy else 'speed="1Gf"/>'
         hosts = "".join(f'<host id="h{index}" core="{count}" {more}' for index, count in enumerate(cores))
+        folder.mkdir(exist_ok=True)
         path = folder / "platform.xml"
         path.write_text(
             f'<platform version="4.1"><zone id="z" routing="Full">{hosts}'
@@ -63,6 +68,8 @@ class World:
         platform = read_platform(path)
         self.time = SimulatedTime(0.0)
         self.server = ApiServer(now=self.time.unix)
+        self.server.hold_pods()
+        self.server.provide([{"apiVersion": "v1", "kind": "Pod", **pod} for pod in objects])
         self.events = EventLog(folder / "events.jsonl")
         self.simulation = Simulation(
             self.server,
@@ -78,6 +85,8 @@ class World:
             energy=energy,
             power_off_after=power_off_after,
             keep_finished=keep_finished,
+            run_times=run_times,
+            until=until,
         )
         self.simulator = EmbeddedSimulator(
             platform,
@@ -87,6 +96,7 @@ class World:
                 external_events=external_events or None,
                 control_latency=control_latency,
                 energy=energy,
+                dynamic_jobs=True,
             ),
         )
         self.client = httpx.AsyncClient(transport=httpx.ASGITransport(app=self.server.asgi), base_url="http://cluster")
@@ -127,9 +137,9 @@ class World:
     def nodes(self) -> list[JSON]:
         return self.server.list("nodes")
 
-    async def bind(self, pod: str, node: str) -> httpx.Response:
+    async def bind(self, pod: str, node: str, namespace: str = "default") -> httpx.Response:
         binding = {"metadata": {"name": pod}, "target": {"kind": "Node", "name": node}}
-        return await self.client.post(f"/api/v1/namespaces/default/pods/{pod}/binding", json=binding)
+        return await self.client.post(f"/api/v1/namespaces/{namespace}/pods/{pod}/binding", json=binding)
 
     def logged(self) -> list[JSON]:
         """Return the content of ``events.jsonl`` so far."""
@@ -159,5 +169,6 @@ async def first_fit(world: World) -> None:
     """Bind what can be bound, asking the API alone."""
     for pod in world.waiting():
         for node in world.nodes():
-            if (await world.bind(pod["metadata"]["name"], node["metadata"]["name"])).status_code == 201:
+            metadata = pod["metadata"]
+            if (await world.bind(metadata["name"], node["metadata"]["name"], metadata["namespace"])).status_code == 201:
                 break

@@ -54,8 +54,11 @@ class Given:
     """The objects that a cluster is given. `put_back` gives all of them again to a cluster that was emptied."""
 
     def __init__(self, api: Api) -> None:
+        self.holds_pods = False
+        """True if pods without a node are made only when `release_pods` says so: there are no nodes yet."""
         self._api = api
         self._objects: list[JSON] = []
+        self._held: list[tuple[ResourceType, str, JSON]] = []
 
     def take(self, objects: Sequence[JSON]) -> Told:
         """Create or update the objects, each with a kind and an apiVersion. Return the warnings, by index.
@@ -68,7 +71,14 @@ class Given:
 
     def put_back(self) -> None:
         """Create all objects once more."""
+        self._held.clear()
         self._take(self._objects)
+
+    def release_pods(self) -> None:
+        """Create the pods that were held back, in their order. Raise ApiError if one is refused now."""
+        held, self._held = self._held, []
+        for resource, namespace, obj in held:
+            create(Write.of(self._api, resource, namespace), obj)
 
     def _take(self, objects: Sequence[JSON]) -> Told:
         told: Told = []
@@ -123,6 +133,12 @@ class Given:
         status = obj.get("status")
         if api.store.version(resource.storage, namespace, name) is None:
             version = self._create(resource, namespace, obj, warnings)
+            if self.holds_pods and resource.storage == "pods" and not version.obj["spec"].get("nodeName"):
+                # It is made to see whether it can be, and to warn of it; nobody has seen it yet.
+                self._held.append((resource, namespace, obj))
+                api.identities.ended(resource.storage, *version.key)
+                api.store.remove(version.resource, version.key)
+                return
         else:
             version = self._update(resource, namespace, name, obj, warnings)
         if old_uid:

@@ -1,0 +1,103 @@
+"""The jobs of pods that clients make, in the books of all jobs."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from batkube.batsim.jobs import JobState
+from batkube.bridge.cluster import Cluster
+from batkube.bridge.jobs import Job
+from batkube.bridge.waits import WaitRecorder
+
+if TYPE_CHECKING:
+    from batkube.bridge.job_control import JobControl
+
+JSON = dict[str, Any]
+
+
+class ClientJobs:
+    """Keeps them in the books of ``control``. Batsim knows of a job from the moment at which its process starts."""
+
+    def __init__(self, control: "JobControl", cluster: Cluster, waits: WaitRecorder) -> None:
+        self.endless: dict[str, Job] = {}
+        """The running jobs that do not end by themselves."""
+        self.stopping = False
+        """True if the simulation ends, and all that would run for ever is stopped."""
+        self.running = 0
+        """The number of jobs that ran until then."""
+        self.deleted = 0
+        """The number of endless jobs that were killed, as their pods were deleted."""
+        self._before: dict[str, list[Job]] = {}
+        """The earlier runs of pods, by their keys."""
+        self._control = control
+        self._cluster = cluster
+        self._waits = waits
+
+    def adopt(self, job: Job, pod: JSON) -> None:
+        """Let the pod wait for a node."""
+        control, records, uid = self._control, self._control.records, pod["metadata"]["uid"]
+        control.wait(job)
+        (key,) = job.pods
+        control.belongs(key, job)
+        job.uids[key] = uid
+        if (before := control.pods.get(key)) is not None:
+            records.hand_over(key, control.jobs.get(before.job_id))
+        record = records.create(key, pod["metadata"]["namespace"], job)
+        self._waits.created(record, job, pod, records.stored(record, job, pod))
+
+    def start(self, job: Job) -> None:
+        """Tell Batsim of a job whose process is about to start."""
+        client = job.client
+        assert client is not None
+        assert client.profile is not None
+        self._control.decisions.register(job.id, job.description, client.profile)
+        self._control.note_submission(job)
+        if client.endless:
+            self.endless[job.id] = job
+
+    def complete(self, job: Job) -> bool:
+        """Note that a job has ended; True if that is because the simulation ends, and it is to be passed over."""
+        if self.endless.pop(job.id, None) is None:
+            return False
+        if self.stopping:
+            self.running += 1
+            return True
+        self.deleted += job.life.state is JobState.COMPLETED_KILLED
+        return False
+
+    def run_again(self, job: Job, ended: Job) -> None:
+        """Let ``job`` be the next run of the pod, after the job that has ``ended``. The pod keeps its node."""
+        (key,) = job.pods
+        self._control.number(job)
+        self._control.belongs(key, job)
+        job.uids[key] = ended.uids.pop(key)
+        job.nodes[key] = ended.nodes[key]
+        self._before.setdefault(key, []).append(ended)
+
+    def runs_before(self, job: Job) -> Sequence[Job]:
+        """Return the earlier runs of a pod that is over; they are over now, too."""
+        return self._before.pop(job.pods[0], ())
+
+    def leave(self, job: Job, phase: str, reason: str) -> None:
+        """Note that a pod whose process does not run has ended, or gone."""
+        (key,) = job.pods
+        self._control.waits_no_more(job)
+        self._cluster.release(job.uids[key])
+        self._waits.removed(job.uids[key])
+        self._control.records.left(key, phase, reason)
+        job.move(JobState.REJECTED)  # it is over, and Batsim knows nothing of it
+        self._control.settle(job)
+
+    def give_up_placing(self) -> list[str]:
+        """Wait no more for nodes for the pods, which nobody will place; return them."""
+        left = [job for job in self._control.iter_waiting() if job.client is not None and not job.nodes]
+        for job in left:
+            self._control.waits_no_more(job)
+        return [job.pods[0] for job in left]
+
+    def stop_endless(self) -> None:
+        """End what would run for ever: the simulation is over. Its pods stay as they are."""
+        self.stopping = True
+        for job in self.endless.values():
+            if not job.kill_asked:
+                job.kill_asked = True
+                self._control.decisions.kill(job.id)

@@ -1,0 +1,232 @@
+"""Pods that clients of the API make: whatever a scheduler binds runs in the simulation, as a dynamic job.
+
+A pod costs the simulator nothing until it has a node. Then each run of its process is a job that is registered when it
+starts, with a profile of its own. Where the pod's restartPolicy says so the process is started again, after the
+kubelet's back-off (``pkg/kubelet/util/backoff``: at once, then 10 s, twice as long each time, 300 s at most; a process
+that has run for ten minutes begins anew).
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+from batkube.batsim.jobs import JobDescription, JobState
+from batkube.bridge.cluster import Cluster
+from batkube.bridge.decisions import SOONEST
+from batkube.bridge.errors import InputError
+from batkube.bridge.job_control import JobControl
+from batkube.bridge.jobs import NO_REQUIREMENTS, ClientPod, Job
+from batkube.bridge.names import Names
+from batkube.bridge.run_times import RunTimes, owner_kind
+from batkube.bridge.startup import Plan, PodStages
+from batkube.bridge.time import SimulatedTime
+from batkube.startup.durations import MICROSECONDS
+
+JSON = dict[str, Any]
+
+DEADLINE_EXCEEDED = "DeadlineExceeded"
+MOST_RETRIES = 20
+"""The runs of a pod of a Job after which nobody is expected to give it up: backoffLimit is 6 by default."""
+WORKLOAD = "pods"
+"""The workload of these jobs, as Batsim names it."""
+MOST_NAMED = 5
+"""The most pods that a warning names."""
+_OVER = ("Succeeded", "Failed")
+_SHORTEST = 1e-6
+"""The length in seconds of a process that takes no time: a profile must take some."""
+FIRST_BACKOFF, LONGEST_BACKOFF = 10.0, 300.0
+FORGIVEN_AFTER = 2 * LONGEST_BACKOFF
+"""Simulated seconds after which a back-off is forgotten."""
+
+
+class ClientPods:
+    """Makes jobs of pods that are none of Batsim's, and starts and ends their processes.
+
+    ``served``: the names that running schedulers go by; None if they cannot be known. ``warn`` is told, once each, of
+    what keeps a pod from running.
+    """
+
+    def __init__(
+        self,
+        control: JobControl,
+        cluster: Cluster,
+        stages: PodStages,
+        time: SimulatedTime,
+        run_times: RunTimes,
+        *,
+        served: tuple[str, ...] | None,
+        warn: Callable[[str], None],
+    ) -> None:
+        self.enabled = False
+        """True if the simulator takes jobs that are registered while it goes on."""
+        self._control = control
+        self._cluster = cluster
+        self._kubelet = cluster.kubelet
+        self._stages = stages
+        self._time = time
+        self._run_times = run_times
+        self._served = served
+        self._warn = warn
+        self._names = Names()
+        self._restarts = Plan()
+        self._finite: set[str] = set()
+        """The pods that will come to an end, and whose process is about to be started again."""
+
+    @property
+    def next_date(self) -> float | None:
+        """The date of the next restart; None if none is planned. Never the present."""
+        date = self._restarts.next_date if self._restarts.used else None
+        return None if date is None else max(date, self._time.now + SOONEST)
+
+    @property
+    def ends_to_come(self) -> bool:
+        """True if a process will be started again that is to end for good."""
+        return bool(self._finite)
+
+    def advance(self) -> bool:
+        """Start the processes whose back-off is over; False if there was none."""
+        if not self._restarts.used or self._control.clients.stopping:
+            return False
+        return self._restarts.act_until(self._time.now)
+
+    def adopt(self, key: str, pod: JSON) -> Job | None:
+        """Make a job of a new pod; None for one that has ended, and where nothing can be registered."""
+        if not self.enabled or pod.get("status", {}).get("phase") in _OVER or self._control.clients.stopping:
+            return None
+        scheduler = pod["spec"].get("schedulerName", "")
+        name = self._names.claim(key.replace("/", "."))
+        job = Job(
+            id=f"{WORKLOAD}!{name}",
+            description=JobDescription(id=name, subtime=self._time.now, res=1, profile=name),
+            number=self._control.numbered,
+            requirements=NO_REQUIREMENTS,
+            scheduler=scheduler,
+            served=self._served is None or scheduler in self._served,
+            pods=[key],
+            client=ClientPod(pod),
+        )
+        self._control.clients.adopt(job, pod)
+        return job
+
+    def bound(self, job: Job, key: str, node: str) -> None:
+        """Start the pod on its node, or refuse it as a kubelet does that has no room for it."""
+        client = job.client
+        assert client is not None
+        if client.refused == "node":
+            self._warn(f"pod {key}: node {node} is no host of the simulation: nothing runs there")
+            self._control.clients.leave(job, "Pending", "")
+            return
+        if client.refused is not None:
+            reason = f"OutOf{client.refused}"
+            message = f"Pod was rejected: Node didn't have enough resource: {client.refused}"
+            self._kubelet.refuse(key, reason, message)
+            self._control.clients.leave(job, "Failed", reason)
+            return
+        try:
+            self._prepare(job, client)
+        except InputError as error:
+            self._warn(str(error))
+            self._kubelet.refuse(key, "InvalidSimulation", str(error))
+            self._control.clients.leave(job, "Failed", "InvalidSimulation")
+            return
+        self._control.bound(job, key, node)
+        self._stages.bound(job, key)
+
+    def _prepare(self, job: Job, client: ClientPod) -> None:
+        """Find out how long the process runs, and whether it is ever over. Raises InputError."""
+        work = self._run_times.of(client.pod, client.run)
+        profile = work.profile
+        if profile["type"] == "delay":
+            profile = {**profile, "delay": max(profile["delay"], _SHORTEST)}
+        client.profile = profile
+        client.endless = work.endless(client.pod["spec"].get("restartPolicy", "Always"))
+        if owner_kind(client.pod) == "Job" and client.run < MOST_RETRIES and work.run_time.seconds is not None:
+            client.endless = False  # its controller gives up
+        if (deadline := self._deadline(job)) is not None:
+            client.endless = False
+            left = max(round(deadline - self._time.now, MICROSECONDS), _SHORTEST)
+            job.description = job.description.model_copy(update={"walltime": left})
+
+    def _deadline(self, job: Job) -> float | None:
+        """Return the date after which the pod may not run (``activeDeadlineSeconds``); None for none."""
+        assert job.client is not None
+        seconds = job.client.pod["spec"].get("activeDeadlineSeconds")
+        if seconds is None:
+            return None
+        bound = self._control.pods[job.pods[0]].bound_time
+        return float(seconds) + (self._time.now if bound is None else bound)
+
+    def completed(self, job: Job) -> bool:
+        """Start the process of a pod again whose run has ended, if it is to be; False if the pod has ended."""
+        client = job.client
+        if client is None:
+            return False
+        if self._control.clients.stopping and client.endless:
+            return True
+        (key,) = job.pods
+        failed = job.life.state is JobState.COMPLETED_FAILED
+        policy = client.pod["spec"].get("restartPolicy", "Always")
+        again = policy == "Always" or (policy == "OnFailure" and failed)
+        if job.life.state not in (JobState.COMPLETED_SUCCESSFULLY, JobState.COMPLETED_FAILED) or not again:
+            return False
+        self._run_again(job, client, key)
+        return True
+
+    def _run_again(self, job: Job, client: ClientPod, key: str) -> None:
+        exited = self._time.now if job.life.finish_time is None else job.life.finish_time
+        code = job.life.return_code & 0xFF if job.life.return_code else 0
+        ran = exited - (exited if job.life.starting_time is None else job.life.starting_time)
+        wait = 0.0
+        if client.run and ran < FORGIVEN_AFTER:
+            wait = min(max(2 * client.backoff, FIRST_BACKOFF), LONGEST_BACKOFF)
+        name = self._names.claim(f"{job.description.id.partition('.run')[0]}.run{client.run + 2}")
+        following = Job(
+            id=f"{WORKLOAD}!{name}",
+            description=JobDescription(id=name, subtime=self._time.now, res=1, profile=name),
+            number=self._control.numbered,
+            requirements=NO_REQUIREMENTS,
+            scheduler=job.scheduler,
+            served=job.served,
+            pods=[key],
+            client=ClientPod(client.pod, run=client.run + 1, backoff=wait),
+        )
+        self._control.clients.run_again(following, job)
+        if not client.endless:
+            self._finite.add(key)
+        uid = following.uids[key]
+
+        def waits() -> bool:
+            return following.uids.get(key) == uid and following.life.state is JobState.SUBMITTED
+
+        def start() -> None:
+            self._finite.discard(key)
+            self._prepare(following, following.client or client)
+            self._kubelet.start_again(key, code, exited)
+            self._control.start(following)
+
+        def expire() -> None:
+            self._finite.discard(key)
+            self._kubelet.exceed_deadline(key, self._time.now, exited)
+            self._control.clients.leave(following, "Failed", DEADLINE_EXCEEDED)
+
+        if wait > 0:
+            self._kubelet.back_off(key, code, exited, wait)
+        deadline = self._deadline(following)
+        if deadline is not None and deadline <= exited + wait:
+            self._restarts.add(deadline, expire, waits)
+        else:
+            self._restarts.add(exited + wait, start, waits)
+
+    def deleted(self, job: Job, key: str) -> bool:
+        """End a pod that was deleted and whose process does not run; True: its node is free for others now."""
+        self._finite.discard(key)
+        self._kubelet.remove(key)
+        self._control.clients.leave(job, "Failed" if job.nodes else "Pending", "Deleted")
+        return bool(job.nodes)
+
+    def give_up_placing(self) -> bool:
+        """Let the simulation end though pods have no node, which nobody will place; tell whether there are any."""
+        left = self._control.clients.give_up_placing()
+        if left:
+            names = ", ".join(left[:MOST_NAMED]) + (", ..." if len(left) > MOST_NAMED else "")
+            self._warn(f"{len(left)} pods have no node, and nothing will happen that gives them one: {names}")
+        return bool(left)

@@ -1,0 +1,125 @@
+"""How long pods run that clients of the API make: the file of ``--durations``.
+
+It is a YAML file with rules. The first whose conditions all hold gives the run time of a pod. ::
+
+    rules:
+      - selector: app=web                   # as kubectl -l has it
+        namespace: default
+        owner: Job                          # the kind of the pod's controller
+        duration: 1h30m                     # seconds, a length, forever, or a distribution as in --startup
+        fail: 5%                            # of the runs, drawn by --seed
+        exitCode: 3                         # of those that fail; of all, without fail
+      - duration: {exponential: {mean: 600}}
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from random import Random
+from typing import Annotated, Any
+
+from pydantic import BaseModel, BeforeValidator, Field, PrivateAttr, model_validator
+
+from batkube.kube.apimachinery.status import ApiError
+from batkube.kube.storage.selectors import EVERYTHING, LabelSelector, parse_label_selector
+from batkube.startup.delays import STRICT, Delay
+from batkube.startup.lengths import read_length
+from batkube.startup.model_file import read_model
+
+FOREVER = "forever"
+MICROSECONDS = 6
+"""The decimals of a run time: those of all dates that Batsim tells."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunTime:
+    """The run of a pod's process."""
+
+    seconds: float | None
+    """Simulated seconds; None for a process that never ends by itself."""
+    exit_code: int = 0
+    by_chance: bool = False
+    """True if the next run of the pod may end otherwise."""
+
+
+def _share(value: Any) -> Any:
+    """Return ``5%`` as a share."""
+    if isinstance(value, str) and value.rstrip().endswith("%"):
+        try:
+            return float(value.rstrip().removesuffix("%")) / 100
+        except ValueError:
+            raise ValueError(f"expected a share such as 5%, not {value!r}") from None
+    return value
+
+
+class Rule(BaseModel):
+    """One rule of the file."""
+
+    model_config = STRICT
+
+    selector: str = ""
+    namespace: str | None = None
+    owner: str | None = None
+    duration: Delay | None
+    """A distribution of seconds; None for ever."""
+    fail: Annotated[Annotated[float, Field(ge=0, le=1)], BeforeValidator(_share)] = 0.0
+    exit_code: Annotated[Annotated[int, Field(ge=1, le=255)] | None, Field(alias="exitCode")] = None
+
+    _selector: LabelSelector = PrivateAttr(default=EVERYTHING)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _named(cls, value: Any) -> Any:
+        if not isinstance(value, dict) or "duration" not in value:
+            raise ValueError("expected a rule with a duration")
+        match value["duration"]:
+            case None:
+                raise ValueError(f"duration: expected seconds, a length such as 1h30m, a distribution, or {FOREVER}")
+            case "forever":
+                return {**value, "duration": None}
+            case str(text):
+                return {**value, "duration": read_length(text)}
+        return value
+
+    @model_validator(mode="after")
+    def _parsed(self) -> "Rule":
+        try:
+            self._selector = parse_label_selector(self.selector)
+        except ApiError as error:
+            raise ValueError(f"selector: {error.message}") from None
+        return self
+
+    def matches(self, namespace: str, labels: Mapping[str, str], owner: str) -> bool:
+        """Tell whether the rule is for such a pod."""
+        return self.namespace in (None, namespace) and self.owner in (None, owner) and self._selector.matches(labels)
+
+    def run_time(self, draws: str, pod: str, job: str) -> RunTime:
+        """Return the run time of a pod's process. ``draws``: the text from which its chance follows.
+
+        Raises StartupError if a trace does not know the pod.
+        """
+        chance = Random(draws)
+        place, luck = chance.random() or 0.5, chance.random()
+        fails = luck < self.fail if self.fail else self.exit_code is not None
+        code = (self.exit_code or 1) if fails else 0
+        by_chance = 0 < self.fail < 1
+        if self.duration is None:
+            return RunTime(None, code, by_chance)
+        return RunTime(round(self.duration.of(pod, job, place), MICROSECONDS), code, by_chance)
+
+
+class Durations(BaseModel):
+    """The whole file."""
+
+    model_config = STRICT
+
+    rules: Annotated[list[Rule], Field(min_length=1)]
+
+    def rule_for(self, namespace: str, labels: Mapping[str, str], owner: str) -> Rule | None:
+        """Return the first rule for such a pod."""
+        return next((rule for rule in self.rules if rule.matches(namespace, labels, owner)), None)
+
+
+def read_durations(path: Path) -> Durations:
+    """Read the file. Raises StartupError, which names the file, the line and the field."""
+    return read_model(path, Durations)

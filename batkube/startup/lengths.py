@@ -1,0 +1,25 @@
+"""Lengths of time as people write them: a number of seconds, or ``1h30m``."""
+
+import math
+import re
+
+_UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0, "w": 604800.0}
+_PART = re.compile(r"(\d+(?:\.\d+)?)(ms|[smhdw])")
+_WHOLE = re.compile(rf"(?:{_PART.pattern})+")
+LONGEST = 1e9
+"""The greatest length in seconds, some thirty years."""
+
+
+def read_length(text: str) -> float:
+    """Return the seconds that ``text`` stands for: ``90``, ``1.5``, ``1h30m``, ``7d``. Raises ValueError."""
+    given = text.strip()
+    if _WHOLE.fullmatch(given):
+        seconds = sum(float(number) * _UNITS[unit] for number, unit in _PART.findall(given))
+    else:
+        try:
+            seconds = float(given)
+        except ValueError:
+            seconds = math.nan
+    if not 0 <= seconds <= LONGEST:
+        raise ValueError(f"expected seconds or a length such as 1h30m, from 0 to {LONGEST:g} s, not {text!r}")
+    return seconds
