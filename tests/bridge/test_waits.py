@@ -98,4 +98,4 @@ async def test_a_pod_that_is_not_of_a_job_takes_room(tmp_path: Path) -> None:
         await bind_first_fit(world)
 
     await world.run(schedule)
-    assert reasons(world) == {"a": {}, "b": {"no_capacity": 7}}
+    assert reasons(world) == {"a": {}, "b": {"no_capacity": 7}, "agent": {}}

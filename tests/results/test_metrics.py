@@ -68,9 +68,13 @@ def test_each_job_counts_for_one_end() -> None:
         "failed": 1,
         "walltime_reached": 1,
         "killed": 1,
+        "stopped": 0,
         "rejected": 1,
+        "running": 0,
         "unfinished": 2,
     }
+    endless = job_counts(JOBS, submitted=8, over=5, running=1, stopped=1)
+    assert (endless.killed, endless.stopped, endless.running, endless.unfinished) == (0, 1, 1, 2)
 
 
 def test_percentiles_are_by_nearest_rank() -> None:

@@ -1,0 +1,112 @@
+"""Pods that users make run, through the real kube-scheduler and kubectl, and each time in the same way."""
+
+import json
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from tests.run.conftest import Batkube, environment
+from tests.run.test_ends import started
+from tests.waiting import wait_until
+
+JSON = dict[str, Any]
+ROOT = Path(__file__).parents[2]
+PODS = ROOT / "examples" / "pods" / "pods.yaml"
+PLATFORM = ROOT / "platforms" / "small-cluster.xml"
+EXAMPLE = ["-p", PLATFORM, "--enable-compute-sharing", "--objects", PODS]
+
+ENDS = {
+    "batch": ("Succeeded", "", "600.000000"),
+    "sleeper": ("Failed", "Error", "120.000000"),
+    "unlucky": ("Failed", "DeadlineExceeded", "300.000000"),
+    "server": ("Running", "", ""),
+}
+
+
+def ends(rows: list[dict[str, str]]) -> dict[str, tuple[str, str, str]]:
+    return {row["pod"]: (row["phase"], row["reason"], row["finish_time"]) for row in rows}
+
+
+@pytest.mark.parametrize("policy", ["fifo", "easy"])
+def test_objects_alone_are_a_run(batkube: Batkube, policy: str) -> None:
+    done = batkube(*EXAMPLE, "--scheduler", policy, "--strict")
+    assert done.exit_code == 0, done.stderr
+    assert ends(done.rows("pods.csv")) == ENDS
+    assert done.run["jobs"] == {
+        "submitted": 7, "succeeded": 1, "failed": 5, "walltime_reached": 0, "killed": 0, "stopped": 0, "rejected": 0,
+        "running": 1, "unfinished": 0,
+    }  # fmt: skip
+    assert done.run["repeatable"]
+
+
+def test_kube_scheduler_places_them_the_same_way_each_time(
+    two_at_once: Callable[..., list[Any]], kube_scheduler: list[str]
+) -> None:
+    one, other = two_at_once(*EXAMPLE, *kube_scheduler)
+    assert one.exit_code == 0, one.stderr
+    assert ends(one.rows("pods.csv")) == ENDS
+    assert one.run["events_sha256"] == other.run["events_sha256"]
+    assert one.run["jobs_sha256"] == other.run["jobs_sha256"]
+
+
+def test_pods_of_kubectl_run_on_a_paced_simulation(tmp_path: Path, kubectl: Path) -> None:
+    """A user makes a pod, sees it run and end, makes a server and deletes it; the simulation goes on for all that."""
+    out = tmp_path / "out"
+    words = ["run", "-p", PLATFORM, "--enable-compute-sharing", "--until", "1h", "--pace", "30", "-o", out]
+    with started(words) as process:
+        kubeconfig = out / "kubeconfig"
+        wait_until(kubeconfig.exists)
+
+        def ask(*arguments: str) -> str:
+            command = [kubectl, "--kubeconfig", kubeconfig, *arguments]
+            return subprocess.run(command, check=True, capture_output=True, text=True, timeout=120).stdout
+
+        def phase(name: str) -> str:
+            return ask("get", "pod", name, "--ignore-not-found", "-o", "jsonpath={.status.phase}")
+
+        ask("run", "short", "--image=busybox", "--restart=Never", "--command", "--", "sleep", "60")
+        wait_until(lambda: phase("short") == "Running")
+        wait_until(lambda: phase("short") == "Succeeded")
+        ask("run", "server", "--image=server")
+        wait_until(lambda: phase("server") == "Running")
+        ask("delete", "pod", "server")
+        assert phase("server") == ""
+        kind = json.loads(ask("config", "view", "-o", "json", "--raw"))["clusters"][0]["cluster"]["server"]
+        httpx.post(f"{kind}/batkube/v1/clock", json={"pace": "max"}).raise_for_status()
+        process.wait(timeout=120)
+    run = json.loads((out / "run.json").read_text())
+    assert run["simulated_seconds"] == 3600
+    assert (run["jobs"]["succeeded"], run["jobs"]["stopped"], run["jobs"]["killed"]) == (1, 1, 0)
+    assert not run["repeatable"]  # users did things
+
+
+def test_nothing_to_run_is_an_error(batkube: Batkube) -> None:
+    done = batkube("-p", PLATFORM)
+    assert done.exit_code == 2
+    assert "there are no jobs: give a workload (-w), a workflow (-W), objects (--objects), or --until" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("", "expected a mapping|Input should be"),
+        ("rules: []", "line 1: rules: "),
+        ("rules:\n- {selector: a=b}", "line 2: rules.0: expected a rule with a duration"),
+        ("rules:\n- {duration: soon}", "line 2: rules.0: expected seconds or a length such as 1h30m"),
+        ("rules:\n- duration: 5\n  fail: 120%", "line 3: rules.0.fail: "),
+        ("rules:\n- duration: 5\n  selector: 'a in'", "line 2: rules.0: selector: "),
+    ],
+)
+def test_a_file_of_durations_that_cannot_be_used_is_told_with_its_line(
+    batkube: Batkube, tmp_path: Path, text: str, why: str
+) -> None:
+    path = tmp_path / "durations.yaml"
+    path.write_text(text)
+    done = batkube(*EXAMPLE, "--durations", path)
+    assert done.exit_code == 2
+    assert any(part in done.stderr for part in why.split("|")), done.stderr
+    assert str(path) in done.stderr
