@@ -4,16 +4,15 @@ import json
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import httpx
 import pytest
 
-from tests.run.conftest import Batkube, environment
+from tests.conftest import BuiltTool
+from tests.run.conftest import Batkube, Outcome
 from tests.run.test_ends import started
 from tests.waiting import wait_until
 
-JSON = dict[str, Any]
 ROOT = Path(__file__).parents[2]
 PODS = ROOT / "examples" / "pods" / "pods.yaml"
 PLATFORM = ROOT / "platforms" / "small-cluster.xml"
@@ -37,46 +36,46 @@ def test_objects_alone_are_a_run(batkube: Batkube, policy: str) -> None:
     assert done.exit_code == 0, done.stderr
     assert ends(done.rows("pods.csv")) == ENDS
     assert done.run["jobs"] == {
-        "submitted": 7, "succeeded": 1, "failed": 5, "walltime_reached": 0, "killed": 0, "stopped": 0, "rejected": 0,
+        "submitted": 8, "succeeded": 1, "failed": 6, "walltime_reached": 0, "killed": 0, "stopped": 0, "rejected": 0,
         "running": 1, "unfinished": 0,
     }  # fmt: skip
     assert done.run["repeatable"]
 
 
 def test_kube_scheduler_places_them_the_same_way_each_time(
-    two_at_once: Callable[..., list[Any]], kube_scheduler: list[str]
+    two_at_once: Callable[..., list[Outcome]], built_tool: BuiltTool
 ) -> None:
-    one, other = two_at_once(*EXAMPLE, *kube_scheduler)
+    scheduler = ["--scheduler", "kube-scheduler", "--scheduler-binary", built_tool("kube-scheduler-1.36.3")]
+    one, other = two_at_once(*EXAMPLE, *scheduler)
     assert one.exit_code == 0, one.stderr
     assert ends(one.rows("pods.csv")) == ENDS
     assert one.run["events_sha256"] == other.run["events_sha256"]
     assert one.run["jobs_sha256"] == other.run["jobs_sha256"]
 
 
-def test_pods_of_kubectl_run_on_a_paced_simulation(tmp_path: Path, kubectl: Path) -> None:
+def test_pods_of_kubectl_run_on_a_paced_simulation(tmp_path: Path, built_tool: BuiltTool) -> None:
     """A user makes a pod, sees it run and end, makes a server and deletes it; the simulation goes on for all that."""
-    out = tmp_path / "out"
-    words = ["run", "-p", PLATFORM, "--enable-compute-sharing", "--until", "1h", "--pace", "30", "-o", out]
-    with started(words) as process:
-        kubeconfig = out / "kubeconfig"
-        wait_until(kubeconfig.exists)
+    out, kubectl = tmp_path / "out", built_tool("kubectl-1.36.3")
+    kubeconfig = out / "kubeconfig"
 
-        def ask(*arguments: str) -> str:
-            command = [kubectl, "--kubeconfig", kubeconfig, *arguments]
-            return subprocess.run(command, check=True, capture_output=True, text=True, timeout=120).stdout
+    def ask(*arguments: str) -> str:
+        command = [str(kubectl), "--kubeconfig", str(kubeconfig), *arguments]
+        return subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True, timeout=120).stdout
 
-        def phase(name: str) -> str:
-            return ask("get", "pod", name, "--ignore-not-found", "-o", "jsonpath={.status.phase}")
+    def phase(name: str) -> str:
+        return ask("get", "pod", name, "--ignore-not-found", "-o", "jsonpath={.status.phase}")
 
+    with started(out, "-p", PLATFORM, "--enable-compute-sharing", "--until", "1h", "--pace", "30") as process:
+        wait_until("the kubeconfig", kubeconfig.exists)
         ask("run", "short", "--image=busybox", "--restart=Never", "--command", "--", "sleep", "60")
-        wait_until(lambda: phase("short") == "Running")
-        wait_until(lambda: phase("short") == "Succeeded")
+        wait_until("the pod runs", lambda: phase("short") == "Running")
+        wait_until("the pod has ended", lambda: phase("short") == "Succeeded")
         ask("run", "server", "--image=server")
-        wait_until(lambda: phase("server") == "Running")
+        wait_until("the server runs", lambda: phase("server") == "Running")
         ask("delete", "pod", "server")
         assert phase("server") == ""
-        kind = json.loads(ask("config", "view", "-o", "json", "--raw"))["clusters"][0]["cluster"]["server"]
-        httpx.post(f"{kind}/batkube/v1/clock", json={"pace": "max"}).raise_for_status()
+        url = ask("config", "view", "--raw", "-o", "jsonpath={.clusters[0].cluster.server}")
+        httpx.put(f"{url}/batkube/v1/clock/pace", json={"factor": None}, timeout=60).raise_for_status()
         process.wait(timeout=120)
     run = json.loads((out / "run.json").read_text())
     assert run["simulated_seconds"] == 3600
