@@ -92,6 +92,8 @@ async def play(
         await server.start()
         stack.push_async_callback(server.stop)
         access = _access(settings, inputs, server)
+        if server.token is not None:
+            console.print(f"in a browser: {server.page_url}", soft_wrap=True, markup=False)
         simulator = await _simulator(settings, inputs, recorded, stack, console)
         scheduler = await _scheduler(settings, inputs, server, clock, access, stack)
         if not scheduler.command and not inputs.scheduler.policy:

@@ -73,7 +73,8 @@ async def serve_beside_batsim(settings: ServeSettings) -> int:
         print(
             f"batkube: the Kubernetes API is at {server.url}, results go to {settings.out}\n"
             f"  scheduler:  export KUBECONFIG={path}\n"
-            f"  Batsim:     batsim -p PLATFORM -w WORKLOAD -s {endpoint.address}",
+            f"  Batsim:     batsim -p PLATFORM -w WORKLOAD -s {endpoint.address}\n"
+            f"  in a browser: {server.page_url}",
             flush=True,
         )
         try:

@@ -43,7 +43,7 @@ class Serve:
             env=environment(),
         )
         assert self.process.stdout is not None
-        self.said = [self.process.stdout.readline() for _ in range(3 if "--api-only" not in arguments else 2)]
+        self.said = [self.process.stdout.readline() for _ in range(4 if "--api-only" not in arguments else 2)]
         self.url = f"http://127.0.0.1:{self.port}"
         self.http = httpx.Client(base_url=self.url, timeout=60, trust_env=False)
 
@@ -212,6 +212,7 @@ def test_it_says_how_to_point_a_scheduler_and_batsim_at_it(serve: Callable[..., 
     assert server.url in server.said[0]
     assert f"KUBECONFIG={server.out / 'kubeconfig'}" in server.said[1]
     assert server.endpoint in server.said[2]
+    assert server.said[3] == f"  in a browser: {server.url}/\n"
     assert server.end(signal.SIGINT) == (0, "")
 
 

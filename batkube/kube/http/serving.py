@@ -11,6 +11,7 @@ from ..apimachinery.users import ADMIN
 from ..authentication.kubeconfig import kubeconfig
 from ..codec.answers import HttpAnswer
 from .activity import Activity
+from .browsers import Browsers
 from .endpoint import Endpoint, send_answer
 from .listener import Listener
 
@@ -45,6 +46,7 @@ class Serving(Activity):
         """The makers of the routers that are included in ``app``."""
         self.home: Callable[[], bytes] | None = None
         """The maker of the page that a browser gets at `/`; other clients get the list of paths."""
+        self._browsers = Browsers(lambda: ("http" if self.authority is None else "https", self._port))
         self._hostnames = tuple(hostnames)
         self._host, self._port = "", 0
 
@@ -95,6 +97,11 @@ class Serving(Activity):
         scheme = "http" if self.authority is None else "https"
         return f"{scheme}://{f'[{host}]' if ':' in host else host}:{self._port}"
 
+    @property
+    def page_url(self) -> str:
+        """The URL at which a browser finds the page at `/`; with the secret that lets it in where one is needed."""
+        return f"{self.url}/?{self._browsers.query}" if self.token is not None else f"{self.url}/"
+
     def kubeconfig(self, *, client_certificate: bool = False) -> JSON:
         """Return the kubeconfig of an administrator, with the token or, if asked, a client certificate.
 
@@ -122,6 +129,9 @@ class Serving(Activity):
             await self._endpoint(scope, receive, send)
             return
         refusal = self._endpoint.refusal(scope) if scope["type"] == "http" else None
+        if refusal is not None:
+            welcome = self._browsers.welcome(scope) if at_home else None
+            refusal = welcome or (None if self._browsers.knows(scope) else refusal)
         if refusal is None and at_home and self.home is not None:
             await send_answer(
                 HttpAnswer(200, self.home(), b"text/html; charset=utf-8"), scope["method"] == "HEAD", send
