@@ -23,7 +23,15 @@ MOST_NODES = 40
 """The nodes that the table has; ``nodes.csv`` has them all."""
 
 _PAGE = "page"
-_SCRIPTS = ("vendor/uPlot.LICENSE.js", "vendor/uPlot.iife.min.js", "format.js", "gantt.js", "charts.js", "report.js")
+_SCRIPTS = (
+    "vendor/uPlot.LICENSE.js",
+    "vendor/uPlot.iife.min.js",
+    "format.js",
+    "time_view.js",
+    "gantt.js",
+    "charts.js",
+    "report.js",
+)
 _STYLES = ("vendor/uPlot.min.css", "look.css", "report.css")
 _IN_SCRIPT = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"}
 _UNIT = re.compile(r"(?<=[0-9]) (?=(?:s|min|h|d|%)\b|%)|(?<=[0-9] [dh]) (?=[0-9])|(?<=[0-9] min) (?=[0-9])")

@@ -6,7 +6,7 @@ from batkube.report.columns import columns
 from batkube.report.document import embedded, pieces
 from batkube.report.run_data import RunData
 
-_SCRIPTS = ("format.js", "gantt.js", "compare.js")
+_SCRIPTS = ("format.js", "time_view.js", "gantt.js", "compare.js")
 _STYLES = ("look.css", "report.css")
 _DRAWN = ("end", "jobs", "nodes", "bars", "down")
 _JOBS = ("name", "submitted", "started", "finished")

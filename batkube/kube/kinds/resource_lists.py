@@ -12,7 +12,7 @@ from ..apimachinery.status import FieldError
 
 JSON = dict[str, Any]
 
-_INTEGER = frozenset(
+OBJECT_COUNTS = frozenset(
     (
         "pods",
         "resourcequotas",
@@ -25,6 +25,7 @@ _INTEGER = frozenset(
         "services.loadbalancers",
     )
 )
+"""The resources of a quota that are numbers of objects."""
 _ZERO = Quantity(0)
 
 
@@ -43,7 +44,7 @@ def is_extended(name: str) -> bool:
 @lru_cache(maxsize=4096)
 def is_whole(name: str) -> bool:
     """Return True if the resource is measured in whole numbers."""
-    return name in _INTEGER or is_extended(name)
+    return name in OBJECT_COUNTS or is_extended(name)
 
 
 def round_up(resources: JSON | None) -> None:

@@ -13,7 +13,7 @@ from ..apimachinery.names import NameRule, dns_label, qualified_name
 from ..apimachinery.quantity import Quantity, QuantityError
 from ..apimachinery.status import FieldError
 from .pods.defaults import POD_LEVEL_RESOURCES, containers_total
-from .resource_lists import is_extended, is_native, validate_value
+from .resource_lists import OBJECT_COUNTS, is_extended, is_native, validate_value
 
 JSON = dict[str, Any]
 
@@ -26,15 +26,7 @@ _STANDARD = frozenset(
         *(f"{which}.{name}" for which in ("requests", "limits") for name in sorted(_CONTAINER_RESOURCES)),
         "storage",
         "requests.storage",
-        "pods",
-        "resourcequotas",
-        "services",
-        "replicationcontrollers",
-        "secrets",
-        "configmaps",
-        "persistentvolumeclaims",
-        "services.nodeports",
-        "services.loadbalancers",
+        *OBJECT_COUNTS,
     )
 )
 _NO_OVERCOMMIT = "Limit must be set for non overcommitable resources"

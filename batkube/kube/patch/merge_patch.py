@@ -31,14 +31,14 @@ def _merged(obj: JSON, patch: JSON) -> JSON:
         elif isinstance(old, dict):
             merged[key] = _merged(old, value) if isinstance(value, dict) else value
         else:
-            merged[key] = _without_nulls(value)
+            merged[key] = without_nulls(value)
     return merged
 
 
-def _without_nulls(value: Any) -> Any:
+def without_nulls(value: Any) -> Any:
     """Return the value without the keys whose value is null, in the maps of lists, too."""
     if isinstance(value, dict):
-        return {key: _without_nulls(item) for key, item in value.items() if item is not None}
+        return {key: without_nulls(item) for key, item in value.items() if item is not None}
     if isinstance(value, list):
-        return [_without_nulls(item) for item in value]
+        return [without_nulls(item) for item in value]
     return value

@@ -22,6 +22,7 @@ from ..apimachinery.status import ApiError
 from ..codec.go_json import json_type
 from ..schema import api_types
 from ..schema.resources import ResourceType
+from .merge_patch import without_nulls
 
 JSON = dict[str, Any]
 Items = list[Any]
@@ -91,7 +92,7 @@ def _set(merged: JSON, key: str, value: Any, how: _Merge) -> None:
     elif isinstance(found, list) and isinstance(value, list):
         merged[key] = _merged_list(found, value, how) if how.strategy == "merge" else value
     else:
-        keep, clean = _without_directives(_without_nulls(value))
+        keep, clean = _without_directives(without_nulls(value))
         if keep:
             merged[key] = clean
         else:
@@ -250,7 +251,7 @@ def _merge_elements(original: Items, patch: Items, how: _Merge) -> Items:
                 items[index] = merge(other, item, how.type)
                 break
         else:
-            items.append(_without_nulls(item))
+            items.append(without_nulls(item))
     return items
 
 
@@ -308,15 +309,7 @@ def _delete_values(merged: JSON, name: str, values: Any) -> None:
         merged[name] = [item for item in found if item not in values]
 
 
-# -- what is new in a patch: without nulls and directives
-
-
-def _without_nulls(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {key: _without_nulls(item) for key, item in value.items() if item is not None}
-    if isinstance(value, list):
-        return [_without_nulls(item) for item in value]
-    return value
+# -- what is new in a patch: without directives
 
 
 def _without_directives(value: Any) -> tuple[bool, Any]:

@@ -3,20 +3,7 @@
 (() => {
   const { sides } = JSON.parse(document.getElementById("schedules").textContent);
   const end = Math.max(...sides.map((data) => data.end)) || 1;
-  const view = {
-    min: 0, max: end, changed: [],
-    set(min, max) {
-      const span = Math.min(end, Math.max(max - min, end / 1e6, 0.001));
-      const from = Math.min(Math.max(0, min), end - span);
-      Object.assign(this, { min: from, max: from + span });
-      this.changed.forEach((told) => told());
-    },
-    reset() { this.set(0, end); },
-    move(by) { this.set(this.min + by, this.max + by); },
-    zoom(factor, around = (this.min + this.max) / 2) {
-      this.set(around - (around - this.min) * factor, around + (this.max - around) * factor);
-    },
-  };
+  const view = timeView(end);
   const SAME = 0, SHORTER = 1, LONGER = 2, ALONE = 3;
   const COLORS = ["--s7", "--s0", "--bad", "--s4"], NAMES = ["waits as long", "waits shorter in B", "waits longer in B", "runs on one side only"];
   const waits = sides.map(({ jobs }) => new Map(jobs.name.map((name, j) => [name, jobs.started[j] === null ? null : jobs.started[j] - jobs.submitted[j]])));
