@@ -19,6 +19,12 @@ PLUGIN = ("-p", "no:batkube", "-p", "batkube.pytest_plugin", "-p", "no:cacheprov
 """The plugin by its module, whether or not its entry point is installed here."""
 
 
+@pytest.fixture(autouse=True)
+def no_other_plugins(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Load no plugin that is only installed beside this one: that takes longer than the tests."""
+    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
+
+
 def example(pytester: pytest.Pytester, *names: str) -> None:
     """Write examples into the folder of the test."""
     for name in names:
@@ -55,12 +61,12 @@ def test_a_baseline_is_written_and_held(pytester: pytest.Pytester) -> None:
     first = pytester.runpytest_subprocess(*PLUGIN)
     first.assert_outcomes(failed=1)
     first.stdout.fnmatch_lines(["*there is no baseline*baselines/test_regression/*pytest --batkube-update writes it*"])
-    pytester.runpytest_subprocess(*PLUGIN, "--batkube-update").assert_outcomes(passed=1)
+    pytester.runpytest_inprocess(*PLUGIN, "--batkube-update").assert_outcomes(passed=1)
     stored = pytester.path / "baselines" / "test_regression" / "test_no_regression"
     kept = {path.name: path.read_bytes() for path in stored.iterdir()}
     assert sorted(kept) == ["events.jsonl", "jobs.csv", "nodes.csv", "pods.csv", "run.json"]
     assert str(pytester.path).encode() not in kept["run.json"]
-    pytester.runpytest_subprocess(*PLUGIN).assert_outcomes(passed=1)
+    pytester.runpytest_inprocess(*PLUGIN).assert_outcomes(passed=1)
     # A scheduler that prefers the newest pod keeps the first ones waiting.
     source = pytester.path / "test_regression.py"
     source.write_text(source.read_text().replace('scheduler="fifo"', 'scheduler="lifo:Lifo"'))
@@ -72,12 +78,12 @@ def test_a_baseline_is_written_and_held(pytester: pytest.Pytester) -> None:
         "            for pod, node in first_fit(cluster, [pod]) or ():\n"
         "                yield Bind(pod, node)\n"
     )
-    worse = pytester.runpytest_subprocess(*PLUGIN)
+    worse = pytester.runpytest_inprocess(*PLUGIN)
     worse.assert_outcomes(failed=1)
     worse.stdout.fnmatch_lines(
         ["*max_wait <= baseline: 510 <= 270*", "*worse for pod w0-job-1: waits 510 s (no capacity), +480 s*"]
     )
-    pytester.runpytest_subprocess(*PLUGIN, "--batkube-update").assert_outcomes(passed=1)
+    pytester.runpytest_inprocess(*PLUGIN, "--batkube-update").assert_outcomes(passed=1)
     assert (stored / "jobs.csv").read_bytes() != kept["jobs.csv"]
 
 
@@ -95,7 +101,7 @@ def test_workers_of_xdist_have_servers_of_their_own(pytester: pytest.Pytester) -
             assert [one.metadata.name for one in api.list_node().items] == [f"n{number}"]
         """
     )
-    pytester.runpytest_subprocess(*PLUGIN, "-n", "2").assert_outcomes(passed=4)
+    pytester.runpytest_subprocess(*PLUGIN, "-p", "xdist", "-n", "2").assert_outcomes(passed=4)
 
 
 def test_a_simulation_that_fails_says_why(pytester: pytest.Pytester) -> None:
