@@ -10,8 +10,10 @@ from batkube.batsim.options import BatsimOptions
 from batkube.bridge.run_time_settings import RunTimeSettings
 from batkube.bridge.step_settings import StepSettings
 from batkube.option import ACCESS, API_ONLY, CLUSTER, INPUTS, RESULTS, SCHEDULER, SIMULATOR, TIME, Only, Option, Without
+from batkube.platforms.settings import AddedNodes, GivenPlatforms
 from batkube.settings_rules import check
 from batkube.startup.families import Family
+from batkube.workloads.settings import ReadingSettings
 
 FINISHED, FAILED, BAD_INPUT, BROKEN, INTERRUPTED, TERMINATED = 0, 1, 2, 3, 130, 143
 """Exit codes of the commands."""
@@ -135,8 +137,15 @@ class SchedulerSettings(SimulationSettings):
 
     workloads: Annotated[
         tuple[Path, ...],
-        Option("Batsim workload (JSON); may be repeated.", INPUTS, "FILE", short="-w", name="--workload"),
+        Option(
+            "Workload: Batsim's JSON, SWF, CSV ... (docs/workloads.md); may be repeated.",
+            INPUTS,
+            "FILE",
+            short="-w",
+            name="--workload",
+        ),
     ] = ()
+    reading: ReadingSettings = ReadingSettings()
     scheduler: Annotated[
         str,
         Option(
@@ -216,10 +225,9 @@ class ClusterSettings(SimulationSettings):
 class RunSettings(SchedulerSettings, ClusterSettings):
     """``batkube run``: one simulation from start to end."""
 
-    platform: Annotated[Path | None, Option("SimGrid platform (XML).", INPUTS, "FILE", short="-p", required=True)] = (
-        None
-    )
+    platform: GivenPlatforms = ()
     """Needed by all but a recorded Batsim."""
+    add_nodes: AddedNodes = ()
     determinism: Annotated[
         Determinism,
         Option(
@@ -274,7 +282,7 @@ class RunSettings(SchedulerSettings, ClusterSettings):
         batsim = self.batsim
         if self.recording is not None:
             return self
-        if self.platform is None:
+        if not self.platform:
             raise ValueError("a platform is missing (-p)")
         given = self.workloads or batsim.workflows or batsim.workflow_starts or batsim.dynamic_jobs
         if not (given or self.api.objects or self.run_times.until):

@@ -202,6 +202,8 @@ RULES: tuple[Rule, ...] = (
     ),
     needs("--on-scheduler-loss", f"--scheduler {NOBODY}"),
     needs("--jitter", "--workload"),
+    needs("--format", "--workload"),
+    needs("--packing", "--workload"),
     Rule(
         "--quiescence",
         lambda given: given.value("--quiescence") == "metrics" and "--scheduler-metrics" not in given,

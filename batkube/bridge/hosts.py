@@ -2,10 +2,12 @@
 
 ``core`` (property, else the platform's core attribute, else 1) gives cpu, ``memory`` gives memory (``32Gi``, also
 spelled ``32GiB``), ``pods`` the number of pods. A property with the name of an extended resource (``nvidia.com/gpu``)
-and a whole number as its value is such a resource; others become labels. The zone that holds the host and the zone
-around that one become the topology labels for zone and region.
+and a whole number as its value is such a resource; others become labels. The zone that holds the host and
+the zone around that one become the topology labels for zone and region. ``batkube.io/node`` is a fragment of a Node
+(JSON), merged over ours last: taints, and labels of any form (null takes one away).
 """
 
+import json
 import re
 from dataclasses import dataclass, field
 from typing import Any
@@ -13,6 +15,8 @@ from typing import Any
 from batkube.bridge.errors import InputError
 from batkube.bridge.names import MAX_LABEL_VALUE, label_value
 from batkube.kube.apimachinery.quantity import Quantity, QuantityError
+from batkube.kube.apimachinery.status import ApiError
+from batkube.kube.patch import merge_patch
 
 HOST_ANNOTATION = "batkube.io/host"
 NUMBER_ANNOTATION = "batkube.io/host-number"
@@ -24,7 +28,9 @@ _IN_BYTES = re.compile(r"([0-9.]+) ?([KMGTPE]i)B")
 DEFAULT_PODS = 110
 """The kubelet's own default for ``maxPods``."""
 
+NODE_PROPERTY = "batkube.io/node"
 _NOT_LABELS = {
+    NODE_PROPERTY,
     "role", "core", "memory", "pods", "speed", "wattage_per_state", "wattage_off", "sleep_pstates",
 }  # fmt: skip
 
@@ -77,7 +83,7 @@ def node(host: Host, name: str, *, exclusive: bool, now: str) -> dict[str, Any]:
             capacity[key] = value
         else:
             labels[_label_key(key)] = label_value(value)
-    return {
+    made = {
         "apiVersion": "v1",
         "kind": "Node",
         "metadata": {
@@ -105,6 +111,21 @@ def node(host: Host, name: str, *, exclusive: bool, now: str) -> dict[str, Any]:
             },
         },
     }
+    return _merged(host, made) if NODE_PROPERTY in host.properties else made
+
+
+def _merged(host: Host, made: dict[str, Any]) -> dict[str, Any]:
+    """Return the node with the host's own fragment merged over it. Raises InputError if that is none."""
+    try:
+        fragment = json.loads(host.properties[NODE_PROPERTY])
+        if not isinstance(fragment, dict) or not fragment.keys() <= {"metadata", "spec"}:
+            raise ValueError("expected an object with metadata or spec")
+        merged = merge_patch.apply(made, fragment)
+        if not isinstance(merged["metadata"], dict) or merged["metadata"].get("name") != made["metadata"]["name"]:
+            raise ValueError("metadata: must leave the name alone")
+    except (ValueError, RecursionError, KeyError, ApiError) as error:
+        raise InputError(f"host {host.name}: property {NODE_PROPERTY}: {error}") from None
+    return merged
 
 
 def ready_condition(ready: bool, now: str) -> dict[str, str]:

@@ -20,6 +20,7 @@ from batkube.commands.usage import carry_out, whole_number
 from batkube.comparison.settings import CheckSettings, CompareSettings
 from batkube.option import RESULTS, TIME
 from batkube.settings import BAD_INPUT, Determinism, FitSettings, ReplaySettings, RunSettings, ServeSettings
+from batkube.workloads.settings import GenerateSettings, ImportSettings
 
 app = typer.Typer(
     name="batkube",
@@ -214,6 +215,24 @@ def replay(settings: ReplaySettings) -> None:
 def fit_startup(settings: FitSettings) -> None:
     """Make a start-up model (--startup) from recorded pod times, and say how well it fits."""
     from batkube.commands import fit_startup as command
+
+    raise typer.Exit(command.main(settings))
+
+
+@app.command(name="import")
+@with_settings
+def import_(settings: ImportSettings) -> None:
+    """Convert a workload to another format, or a cluster to a platform of SimGrid's."""
+    from batkube.commands import importing as command
+
+    raise typer.Exit(command.main(settings))
+
+
+@app.command()
+@with_settings
+def generate(settings: GenerateSettings) -> None:
+    """Make a workload that is drawn from a seed, by distributions or like those of a trace."""
+    from batkube.commands import generate as command
 
     raise typer.Exit(command.main(settings))
 

@@ -24,6 +24,16 @@ class InputFile(BaseModel):
     sha256: str
 
 
+class ImportedFile(InputFile):
+    """A workload in another format than Batsim's, which was converted."""
+
+    format: str
+    """Its name, as ``--format`` has it."""
+    jobs: int
+    skipped: dict[str, int] = {}
+    """How many records became no jobs, by the reason why."""
+
+
 class Jobs(BaseModel):
     """The number of jobs by their end."""
 
@@ -145,7 +155,9 @@ class Run(BaseModel):
     reason: str | None = None
     """The reason why the run did not finish, for a person."""
     platform: InputFile | None = None
-    workloads: list[InputFile] = []
+    platform_sources: list[InputFile] = []
+    """The files that the platform was made of, where it was no platform of SimGrid's."""
+    workloads: list[ImportedFile | InputFile] = []
     startup: InputFile | None = None
     durations: InputFile | None = None
     """The start-up model; without one pods start and end at once."""

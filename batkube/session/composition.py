@@ -31,7 +31,6 @@ from batkube.schedulers.under_test import ApiAccess
 from batkube.session.access import client_tls, write_access
 from batkube.session.display import display
 from batkube.session.inputs import Inputs
-from batkube.session.jitter import with_jittered_files
 from batkube.session.process_use import process_use
 from batkube.session.results_folder import clear, own_folder
 from batkube.session.run_record import run_record
@@ -48,6 +47,7 @@ from batkube.session.simulators import (
     simulator_for,
 )
 from batkube.session.supervision import interruptible, until_dead, until_interrupted
+from batkube.session.written_inputs import with_written_inputs
 from batkube.settings import Clock, Determinism, RunSettings
 from batkube.settings_rules import DATED_BY_PACE
 
@@ -83,7 +83,7 @@ async def play(
     async with AsyncExitStack() as stack:
         stack.enter_context(own_folder(settings))
         clear(settings.out, keep=_inputs(settings), batsim=settings.simulator in (EMBEDDED, BATSIM))
-        settings = with_jittered_files(settings, inputs.workloads)
+        settings = with_written_inputs(settings, inputs)
         asked = stack.enter_context(interruptible())
         clock = SimulatedTime(settings.epoch)
         pace = Pace(settings.step.pace, paused=settings.step.paused)
@@ -148,7 +148,7 @@ async def play(
 def _inputs(settings: RunSettings) -> list[Path]:
     """Return the files that are read, which may lie in the folder of results."""
     named = (
-        settings.platform,
+        *settings.platform,
         settings.startup,
         settings.run_times.durations,
         settings.scheduler_config,

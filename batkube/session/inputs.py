@@ -3,18 +3,20 @@
 from dataclasses import dataclass
 
 from batkube.batsim.errors import EndpointError
-from batkube.batsim.platform import Platform, PlatformError, read_platform
-from batkube.batsim.workload import Workload, WorkloadError, read_workload
+from batkube.batsim.platform import Platform, PlatformError
+from batkube.batsim.workload import Workload, WorkloadError
 from batkube.bridge.errors import InputError
 from batkube.bridge.run_times import RunTimeRules
 from batkube.bridge.startup import Startup
 from batkube.kube.admission.plugins import AdmissionError
 from batkube.kube.schema.gates import GateError
 from batkube.kube.schema.runtime_config import RuntimeConfigError
+from batkube.platforms.given import GivenPlatform, read_given_platform
 from batkube.results.frames import NotInstalled, import_or_say
 from batkube.schedulers.extenders import ExtenderError
 from batkube.schedulers.kube_scheduler import ConfigError
 from batkube.schedulers.under_test import SchedulerChoiceError, SchedulerUnderTest, choose
+from batkube.session.imported import Imported, read_given
 from batkube.session.jitter import jittered
 from batkube.session.job_checks import JobChecks, hosts_by_role, platform_slips
 from batkube.session.manifests import ManifestError
@@ -47,12 +49,16 @@ class Inputs:
 
     platform: Platform | None
     """None where a recorded Batsim is played without."""
+    given_platform: GivenPlatform | None
+    """The same, and what it was made of."""
     workloads: dict[str, Workload]
     scheduler: SchedulerUnderTest
     startup: Startup | None
     run_times: RunTimeRules
     preemption: bool
     """Return whether pods have priorities, so that one may take another's place."""
+    imported: dict[str, Imported]
+    """What was converted from other formats than Batsim's, by the name of the workload."""
     warnings: list[str]
     """The warnings for the user: slips, and requests without effect."""
 
@@ -69,13 +75,18 @@ def read_inputs(settings: RunSettings) -> Inputs:
     check_simulator(settings)
     if settings.parquet:
         import_or_say("pyarrow")
-    platform = read_platform(settings.platform) if settings.platform else None
+    given = read_given_platform(settings.platform, settings.add_nodes) if settings.platform else None
+    platform = given.platform if given is not None else None
     hosts = hosts_by_role(settings, platform) if platform is not None else None
-    warnings = platform_slips(platform) if platform is not None else []
+    warnings = [*given.warnings, *platform_slips(given.platform)] if given is not None else []
     checks = JobChecks(settings, hosts)
-    workloads = {}
+    workloads: dict[str, Workload] = {}
+    imported: dict[str, Imported] = {}
     for index, path in enumerate(settings.workloads):
-        workload = read_workload(path, f"w{index}")
+        workload, conversion = read_given(path, f"w{index}", settings, hosts.compute if hosts else ())
+        if conversion is not None:
+            imported[workload.name] = conversion
+            warnings += conversion.warnings
         if settings.jitter:
             workload = jittered(workload, path, seed=settings.seed, most=settings.jitter)
         warnings += checks.check(path, workload)
@@ -84,7 +95,17 @@ def read_inputs(settings: RunSettings) -> Inputs:
         startup = Startup(read_startup(settings.startup), settings.seed) if settings.startup else None
     except StartupError as error:
         raise InputError(str(error)) from None
-    return Inputs(platform, workloads, scheduler, startup, read_run_times(settings), checks.preemption, warnings)
+    return Inputs(
+        platform,
+        given,
+        workloads,
+        scheduler,
+        startup,
+        read_run_times(settings),
+        checks.preemption,
+        imported,
+        warnings,
+    )
 
 
 def read_run_times(settings: SimulationSettings) -> RunTimeRules:

@@ -1,10 +1,5 @@
-"""Submissions that come a little later by chance (``--jitter``): the same workload, not quite in step.
+"""Submissions that come a little later by chance (``--jitter``): the same workload, not quite in step."""
 
-The changed workloads are written into the folder of results: every simulator, a real Batsim too, reads the same.
-"""
-
-import json
-from collections.abc import Mapping
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -12,7 +7,6 @@ from typing import Any
 from batkube.batsim.profiles import TraceProfile
 from batkube.batsim.workload import Workload, parse_workload
 from batkube.bridge.errors import InputError
-from batkube.settings import RunSettings
 
 DIGITS = 6
 """The decimals of dates in Batsim's files."""
@@ -31,23 +25,12 @@ def jittered(workload: Workload, path: Path, *, seed: int, most: float) -> Workl
         dated.append((round(max(0.0, job.subtime) + draw, DIGITS), job.raw))
     # Batsim submits jobs of one date in the order of their names: that of the file is for people.
     dated.sort(key=lambda found: found[0])
-    content = {**_content(workload), "jobs": [{**raw, "subtime": date} for date, raw in dated]}
-    return parse_workload(content, workload.name, source=str(path), path=workload.path)
+    changed = {**content(workload), "jobs": [{**raw, "subtime": date} for date, raw in dated]}
+    return parse_workload(changed, workload.name, source=str(path), path=workload.path)
 
 
-def with_jittered_files(settings: RunSettings, workloads: Mapping[str, Workload]) -> RunSettings:
-    """Write changed workloads into the folder of results; the settings that name them. Raises OSError."""
-    if not settings.jitter:
-        return settings
-    written = []
-    for workload in workloads.values():
-        path = settings.out / f"jittered-{workload.name}.json"
-        path.write_text(json.dumps(_content(workload), indent=1) + "\n", encoding="utf-8")
-        written.append(path)
-    return settings.model_copy(update={"workloads": tuple(written)})
-
-
-def _content(workload: Workload) -> dict[str, Any]:
+def content(workload: Workload) -> dict[str, Any]:
+    """Return a workload as its file has it."""
     return {
         "nb_res": workload.nb_res,
         "jobs": [job.raw for job in workload.jobs.values()],

@@ -18,6 +18,7 @@ from batkube.batsim.platform import DEFAULT_MASTER, Platform, Resources
 from batkube.batsim.profiles import Profile
 from batkube.batsim.workload import Workload
 from batkube.bridge.errors import InputError
+from batkube.bridge.hosts import NODE_PROPERTY
 from batkube.bridge.job_files import JobFiles
 from batkube.bridge.jobs import NO_REQUIREMENTS, OWN_FIELD, OWN_FIELDS, PUBLISHED_TYPES, PodRequirements
 from batkube.bridge.storages import Storages
@@ -30,7 +31,7 @@ CLOSE = 0.75
 """The likeness (``difflib``) of two names of which one is taken for a slip of the other."""
 PROPERTIES = (
     *("role", "core", "memory", "pods", "speed", "wattage_per_state", "wattage_off", "sleep_pstates"),
-    *("watt_per_state", "watt_off"),
+    *("watt_per_state", "watt_off", NODE_PROPERTY),
 )
 """The properties of hosts that mean something; others become labels."""
 

@@ -20,7 +20,7 @@ STALE = (
     *RESULT_FILES,
     *WITH_THE_SERIES,
     *("events.jsonl", "attempts.csv", "waits.csv", "error.txt", "repeat.json", "seeds.json"),
-    *("scheduler.log", "kube-scheduler.yaml", "kubeconfig", "batsim.log"),
+    *("imported-platform.xml", "scheduler.log", "kube-scheduler.yaml", "kubeconfig", "batsim.log"),
 )
 """The files that a run leaves; those of a Batsim are ``batsim_*``."""
 
@@ -68,7 +68,7 @@ def clear(out: Path, *, keep: Collection[Path] = (), batsim: bool = True) -> Non
     ``batsim``: the files of a Batsim go, too; not where one that is started by hand may already write there.
     """
     kept = {os.path.realpath(path) for path in keep}
-    found = [*(out / name for name in STALE), *out.glob("jittered-w*.json")]
+    found = [*(out / name for name in STALE), *out.glob("jittered-w*.json"), *out.glob("imported-w*.json")]
     found += [path.with_suffix(".parquet") for path in found if path.suffix == ".csv"]
     if batsim:
         found += out.glob("batsim_*")

@@ -9,7 +9,7 @@ from pydantic import BaseModel
 from batkube import __version__
 from batkube.bridge.step_settings import QuiescenceMeans
 from batkube.clock.launch import Mode
-from batkube.results.run import IN_PROCESS, DecisionTime, Program, Run, Scheduler, input_file
+from batkube.results.run import IN_PROCESS, DecisionTime, ImportedFile, InputFile, Program, Run, Scheduler, input_file
 from batkube.schedulers.policies.loading import ordered_sets
 from batkube.schedulers.under_test import SchedulerUnderTest
 from batkube.session.inputs import Inputs
@@ -21,8 +21,9 @@ def run_record(settings: RunSettings, inputs: Inputs, command: list[str], mode: 
     """Return the record of ``batkube run``. Raises OSError, and ManifestError."""
     return Run(
         batkube=__version__,
-        platform=input_file(settings.platform) if settings.platform else None,
-        workloads=[input_file(path) for path in settings.workloads],
+        platform=input_file(settings.platform[0]) if settings.platform else None,
+        platform_sources=_sources(inputs),
+        workloads=_workloads(settings, inputs),
         startup=input_file(settings.startup) if settings.startup else None,
         durations=input_file(settings.run_times.durations) if settings.run_times.durations else None,
         objects=[input_file(file) for file in given_files(settings.api)],
@@ -74,6 +75,18 @@ def options_given(settings: BaseModel) -> dict[str, Any]:
     if "token" in given.get("access", {}):
         given["access"]["token"] = "..."
     return given
+
+
+def _sources(inputs: Inputs) -> list[InputFile]:
+    """Return the files that the platform was made of, where it was made."""
+    given = inputs.given_platform
+    return [input_file(path) for path in given.files] if given is not None and given.text is not None else []
+
+
+def _workloads(settings: RunSettings, inputs: Inputs) -> list[ImportedFile | InputFile]:
+    """Return the files; of one that was converted the original."""
+    paths = zip(inputs.workloads, settings.workloads, strict=True)
+    return [inputs.imported[name].file if name in inputs.imported else input_file(path) for name, path in paths]
 
 
 def _program(scheduler: SchedulerUnderTest, command: list[str]) -> Program | None:

@@ -118,8 +118,8 @@ def outages(settings: RunSettings) -> list[ExternalEvent]:
 
 def batsim_inputs(settings: RunSettings, export_prefix: Path) -> BatsimInputs:
     """Return the files of a run that Batsim reads, and those it writes."""
-    assert settings.platform is not None
-    return BatsimInputs(settings.platform, settings.workloads, export_prefix)
+    (platform,) = settings.platform
+    return BatsimInputs(platform, settings.workloads, export_prefix)
 
 
 def batsim_options(settings: RunSettings) -> BatsimOptions:

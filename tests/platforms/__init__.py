@@ -1,0 +1,1 @@
+"""Reading clusters in the forms that people have."""

@@ -1,0 +1,1 @@
+"""Reading workloads in all the formats that people have."""

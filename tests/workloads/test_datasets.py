@@ -1,0 +1,48 @@
+"""Published data of others, where they are at hand: each file is read, or refused with the reason."""
+
+from pathlib import Path
+
+import pytest
+
+from batkube.workloads.formats import reader_for
+from batkube.workloads.source import Source
+from tests.workloads.reading import refusal
+
+DATASETS = Path(__file__).parents[3] / "shared" / "datasets"
+FILES = sorted(path for path in DATASETS.rglob("*") if path.is_file())
+READ = {
+    "batsim": [
+        *(path for path in FILES if path.match("batkube-go/workloads/*.json")),
+        *(path for path in FILES if path.match("batsim/workloads/*.json")),
+    ],
+    "openb": [path for path in FILES if path.match("openb/*_pod*.csv*")],
+    "swf": [path for path in FILES if path.suffix == ".swf" or path.name.endswith(".swf.gz")],
+}
+"""The files that a run takes, by format."""
+FORMAT = {path: name for name, paths in READ.items() for path in paths}
+
+pytestmark = pytest.mark.skipif(not FILES, reason=f"needs {DATASETS.name} of others beside the repository")
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(DATASETS)))
+def test_each_file_is_read_or_refused_with_the_reason(path: Path) -> None:
+    why = refusal(path)
+    if path not in FORMAT:
+        assert why is not None
+        assert why.startswith(f"{path}: is in none of the formats ")
+        return
+    assert reader_for(Source(path)).name == FORMAT[path]
+    # A run takes workloads of Batsim's as they are, whatever their work.
+    if path.name == "sample_pods_500.csv" or "multigpu50" in path.name:
+        assert why is not None
+        assert why.startswith(f"{path}: line 1: the column creation_time is missing: found ")
+        return
+    assert why is None or (FORMAT[path] == "batsim" and "only delays that succeed can be converted" in why)
+
+
+def test_a_published_log_has_all_its_jobs() -> None:
+    source = Source(DATASETS / "batkube-test" / "swf" / "NASA-iPSC-1993-3.1-cln.swf.gz")
+    records = list(reader_for(source).records(source))
+    assert len(records) + source.skipped.total() == 18_239
+    assert max(record.pods for record in records) == 128
+    assert sum(record.duration for record in records[:3]) == 1451 + 3726 + 1067
