@@ -317,6 +317,15 @@ class ServeSettings(ClusterSettings):
             name="--node-lifecycle/--no-node-lifecycle",
         ),
     ] = True
+    watch_history: Annotated[
+        int,
+        Field(ge=1),
+        Option(
+            "With --api-only: keep so many changes of each kind for watches that come back; older ones are gone.",
+            API_ONLY,
+            "CHANGES",
+        ),
+    ] = 10_000
     energy: Annotated[bool, Option("Batsim was started with -E: its hosts can be switched.", CLUSTER, short="-E")] = (
         False
     )

@@ -226,6 +226,7 @@ RULES: tuple[Rule, ...] = (
     needs("--forward-unknown-events", "--events"),
     *(excludes(option, "--api-only", "no simulation is played") for option in _NOT_FOR_THE_API_ALONE),
     needs("--no-node-lifecycle", "--api-only"),
+    needs("--watch-history", "--api-only"),
     *(
         excludes("--insecure", option, f"that is plain HTTP, and {option} needs TLS")
         for option in ("--tls", "--client-certificate", "--in-cluster-dir")

@@ -41,6 +41,7 @@ async def _api_only(settings: ServeSettings) -> int:
             now=time.time,
             seed=settings.seed,
             node_lifecycle=settings.node_lifecycle,
+            history=settings.watch_history,
         )
         server, path = await start_api(settings, api, stack)
         print(f"batkube: the Kubernetes API is at {server.url}\n  export KUBECONFIG={path}", flush=True)

@@ -87,6 +87,7 @@ CASES: list[Case] = [
         )
     ),
     (SERVE, ["--no-node-lifecycle"], "--no-node-lifecycle", "--api-only"),
+    (SERVE, ["--watch-history", "5"], "--watch-history", "--api-only"),
     (SERVE, ["--insecure", "--tls"], "--insecure", "--tls"),
     (SERVE, ["--insecure", "--client-certificate"], "--insecure", "--client-certificate"),
     (SERVE, ["--insecure", "--in-cluster-dir", "x"], "--insecure", "--in-cluster-dir"),

@@ -234,3 +234,16 @@ def test_a_kubeconfig_goes_through_a_pipe_and_does_not_replace_it(tmp_path: Path
     finally:
         os.close(end)
     assert pipe.is_fifo()
+
+
+def test_a_short_history_is_soon_forgotten(serve: Callable[..., Serve]) -> None:
+    server = serve("--api-only", "--watch-history", "3")
+    maps = f"{server.url}/api/v1/namespaces/default/configmaps"
+    first = server.http.post(maps, json={"metadata": {"name": "c0"}}).json()["metadata"]["resourceVersion"]
+    watch = {"watch": "true", "timeoutSeconds": "1", "resourceVersion": first}
+    assert server.http.get(maps, params=watch).text == ""
+    for number in range(1, 10):
+        assert server.http.post(maps, json={"metadata": {"name": f"c{number}"}}).status_code == 201
+    told = server.http.get(maps, params=watch)
+    assert told.status_code == 200
+    assert (told.json()["type"], told.json()["object"]["reason"]) == ("ERROR", "Expired")
