@@ -1,0 +1,92 @@
+"""Pods and jobs at random, of which users delete some: none is lost, none runs twice at once, no node is overfull."""
+
+import random
+from pathlib import Path
+
+import pytest
+
+from batkube.batsim.jobs import JobState
+from batkube.bridge.step_settings import OnDeadlock, StepSettings
+from tests.bridge.test_client_pods import pod
+from tests.bridge.world import JSON, World, delays
+
+CORES = 4
+
+
+class Game:
+    """A cluster of two nodes, jobs and pods that are drawn, and a user who makes and deletes some."""
+
+    def __init__(self, folder: Path, seed: int) -> None:
+        self.rng = random.Random(seed)
+        self.made = 0
+        jobs = [
+            {"id": str(number), "subtime": self.rng.randint(0, 300), "cpu": self.rng.randint(1, CORES), "profile": "p"}
+            for number in range(self.rng.randint(0, 8))
+        ]
+        objects = [self.pod() for _ in range(self.rng.randint(1, 10))]
+        keep = self.rng.choice((None, None, 0, 3))
+        until = self.rng.choice((0.0, 700.0))
+        self.world = World(
+            folder, [CORES, CORES], delays(*jobs, p=self.rng.randint(1, 200)), sharing=True, objects=objects,
+            keep_finished=keep, until=until,
+        )  # fmt: skip
+
+    def pod(self) -> JSON:
+        rng = self.rng
+        self.made += 1
+        notes = {"duration": str(rng.choice((0, 1, 7, 60, 300, "forever")))}
+        if rng.random() < 0.3:
+            notes["exit_code"] = "1"
+        policy = rng.choice(("Never", "Never", "OnFailure", "Always"))
+        namespace = rng.choice(("default", "default", "kube-system"))
+        made = pod(f"p{self.made}", policy=policy, cpu=str(rng.randint(1, 5)), namespace=namespace, **notes)
+        if rng.random() < 0.3:
+            made["spec"]["activeDeadlineSeconds"] = rng.choice((1, 50, 400))
+        return made
+
+    async def schedule(self, world: World) -> None:
+        """Place what there is room for; now and then a user makes a pod, or deletes one."""
+        if self.made < 20 and self.rng.random() < 0.1:
+            given = self.pod()
+            world.server.create("pods", given, given["metadata"]["namespace"])
+        pods = world.server.list("pods")
+        if pods and self.rng.random() < 0.05:
+            victim = self.rng.choice(list(pods))["metadata"]
+            await world.client.delete(f"/api/v1/namespaces/{victim['namespace']}/pods/{victim['name']}")
+        for waiting in world.waiting():
+            for node in world.nodes():
+                name, metadata = node["metadata"]["name"], waiting["metadata"]
+                if world.simulation.cluster.lacking(waiting, name) is None:
+                    await world.bind(metadata["name"], name, metadata["namespace"])
+                    break
+
+    def check(self) -> None:
+        """Hold the end to what must be so, whatever was drawn."""
+        control = self.world.simulation.control
+        rows = list(self.world.simulation.finished.pods())
+        assert len({(row.pod, row.job_id) for row in rows}) == len(rows)
+        ended = list(self.world.simulation.finished.records())
+        assert len({record.job_id for record in ended}) == len(ended)
+        assert control.submitted == len(ended) + control.clients.running
+        for row in rows:
+            assert (row.finish_time is not None) == (row.phase in ("Succeeded", "Failed") or row.reason != ""), row
+            if row.phase == "Running":
+                assert row.starting_time is not None
+        used: dict[str, list[tuple[float, float, float]]] = {}
+        for row in rows:
+            if row.bound_time is not None and row.finish_time != row.bound_time:
+                end = self.world.time.now if row.finish_time is None else row.finish_time
+                used.setdefault(row.node, []).append((row.bound_time, end, row.cpu))
+        for spans in used.values():
+            for date, _, _ in spans:
+                assert sum(cpu for since, until, cpu in spans if since <= date < until) <= CORES
+        still = [name for name, pods in control.jobs.items() if pods.life.state is JobState.RUNNING]
+        assert not still or all(control.jobs[name].client for name in still)
+
+
+@pytest.mark.parametrize("seed", range(40))
+async def test_every_pod_is_accounted_for(tmp_path: Path, seed: int) -> None:
+    game = Game(tmp_path, seed)
+    # Servers may take what jobs wait for, for ever: such jobs are rejected.
+    await game.world.run(game.schedule, StepSettings(patience=0.01, on_deadlock=OnDeadlock.REJECT))
+    game.check()
