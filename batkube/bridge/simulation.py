@@ -26,6 +26,7 @@ from batkube.bridge.jobs import Job
 from batkube.bridge.outages import Outages
 from batkube.bridge.pod_watch import Deletion, PodWatch
 from batkube.bridge.power import Power
+from batkube.bridge.registration import Registration
 from batkube.bridge.run_times import RunTimeRules, RunTimes
 from batkube.bridge.startup import PodStages, Startup
 from batkube.bridge.storages import Storages
@@ -118,9 +119,9 @@ class Simulation:
             warn=self.warn,
         )
         self._watch = PodWatch(server, self.control, self.cluster, self.clients.adopt)
-        self._until = until
-        self._registers = False
-        """True while jobs may still be registered."""
+        self.registration = Registration(
+            server, time, self.control.clients, self.decisions, until=until, warn=self.warn
+        )
         self._claims = DeviceClaims(server, self.warn)
         self.deeds = UserDeeds(server, time, events, alone=not backs_off)
         self._static_jobs_to_come = True
@@ -132,6 +133,7 @@ class Simulation:
         self.waits.finish()
         self.power.stop()
         self._claims.stop()
+        self.registration.stop()
         self.deeds.stop()
         self.attempts.close()
         self._stretches.close()
@@ -154,7 +156,7 @@ class Simulation:
             or self.clients.ends_to_come
             or self.stages.next_date is not None
             or self.power.switching
-            or self._goes_on
+            or self.registration.goes_on
         )
 
     def no_room_until_an_event(self, backoff: float) -> bool:
@@ -179,15 +181,20 @@ class Simulation:
             or self.control.ends_to_come
             or self.clients.ends_to_come
             or self.control.any_waiting
-            or self._goes_on
+            or self.registration.goes_on
         )
 
     @property
-    def _goes_on(self) -> bool:
-        """True if the user wants it to go on, whatever happens."""
-        return self._registers and self.time.now < self._until
+    def waits_for_scheduler(self) -> bool:
+        """True if pods wait for a node, or Jobs of the API for a controller."""
+        return self.control.any_unplaced or self.registration.awaits_controllers
 
     # Batsim's messages
+
+    def foretell(self, message: messages.Message) -> None:
+        """Move on to the message's date, if nothing in it is older: timers of a scheduler act then."""
+        if all(event.timestamp >= message.now for event in message.events):
+            self.time.advance(max(self.time.now, message.now))
 
     async def apply(self, message: messages.Message, between: Callable[[], Awaitable[object]]) -> bool:
         """Bring the cluster up to date; False if the message was only a call at which nothing was due.
@@ -260,7 +267,8 @@ class Simulation:
         self.submissions.begin(data)
         self._static_jobs_to_come = bool(data.workloads)
         if data.config.dynamic_jobs_enabled:
-            self._registers = self.clients.enabled = True
+            self.clients.enabled = True
+            self.registration.begin()
         self.decisions.table.exclusive = not data.allow_compute_sharing
         storages = Storages(data.storage_resources, named=data.names_storages)
         self.cluster.create(
@@ -278,7 +286,7 @@ class Simulation:
             nodes=list(self.cluster.hosts),
             compute_sharing=data.allow_compute_sharing,
         )
-        self._server.release_pods()
+        self._server.release_workloads()
 
     def _admit(self, pod: dict[str, Any], node: str) -> None:
         self.cluster.check_binding(pod, node)
@@ -368,16 +376,14 @@ class Simulation:
 
     def reply(self) -> messages.Message:
         """Return all decisions since the last reply, dated now, and calls for the dates of the next changes."""
-        if self._registers and not (self.unfinished or self.expects_events):
-            self._registers = False
-            self.control.clients.stop_endless()
-            self.decisions.finish_registration()
+        if self.registration.open and not (self.unfinished or self.expects_more):
+            self.registration.end()
         if not self.over and (date := self.stages.next_date) is not None:
             self.decisions.call_later(date)
         if self.unfinished and (date := self.clients.next_date) is not None:
             self.decisions.call_later(date)
-        if self._goes_on:
-            self.decisions.call_later(self._until)
+        if self.registration.goes_on:
+            self.decisions.call_later(self.registration.until)
         if self.unfinished and (date := self.power.next_date) is not None:
             self.decisions.call_later(date)
         return self.decisions.reply()

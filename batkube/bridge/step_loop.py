@@ -78,6 +78,7 @@ class StepLoop:
                 if looked_since is not None and all(isinstance(event, SimulationEnds) for event in message.events):
                     message = _told_at(message, looked_since)  # it ended then, and has only waited for the look
                 looked_since = None
+                simulation.foretell(message)
                 await self._quiescence.advance(message.now)
                 if await simulation.apply(message, self._one_by_one):
                     self._note_change()
@@ -178,7 +179,7 @@ class StepLoop:
         ``at_last``: nothing else will ever happen.
         """
         simulation = self._simulation
-        if not (self._quiescence.knows_timers and simulation.unfinished):
+        if not (self._quiescence.knows_timers and (simulation.unfinished or simulation.waits_for_scheduler)):
             return False
         if self._quiescence.keeps_appointments:
             return self._keep_appointment(self._quiescence.next_timer())
@@ -186,8 +187,9 @@ class StepLoop:
             now=simulation.time.now,
             changed=self._changed,
             deadline=self._quiescence.next_timer(),
-            waiting=simulation.control.any_unplaced,
+            waiting=simulation.waits_for_scheduler,
             more_to_come=simulation.expects_more,
+            until=simulation.registration.until,
             in_vain=self._retries_on_events and simulation.no_room_until_an_event(self._settings.timer_window),
             at_last=at_last,
         )

@@ -45,13 +45,15 @@ class TimerPolicy:
         deadline: float | None,
         waiting: bool,
         more_to_come: bool = False,
+        until: float = 0.0,
         in_vain: bool = False,
         at_last: bool = False,
     ) -> float | None:
         """Return the date of the next stop, if nothing happens before; None: no stop.
 
         ``changed``: the date of the last change. ``deadline``: the date when the scheduler would wake up by itself.
-        ``waiting``: pods wait for it. ``more_to_come``: events are to come. ``in_vain``: whatever the scheduler does
+        ``waiting``: pods wait for it. ``more_to_come``: events are to come. ``until``: it goes on at least
+        until this date. ``in_vain``: whatever the scheduler does
         then, no pod can be placed before the next event. ``at_last``: nothing else will ever happen, so that the last
         change may be any time ago.
         """
@@ -63,7 +65,7 @@ class TimerPolicy:
         if at_last:
             return stop
         if self.timers not in (Timers.WINDOW, Timers.EVENTS):
-            return stop if stop <= changed + FLUSH + FLUSH_PERIOD + self.window else None
+            return stop if stop <= max(changed + FLUSH + FLUSH_PERIOD + self.window, until) else None
         if stop <= changed + self.window:
             # One stop, so that the scheduler knows by the next event what has waited for long.
             return max(stop, _round_up(changed + self.window, SOONEST)) if in_vain else stop

@@ -242,13 +242,13 @@ class ApiServer(Serving):
         """
         return self._given.take(objects)
 
-    def hold_pods(self) -> None:
-        """Let pods of `provide` without a node wait for `release_pods`. They are checked at once."""
-        self._given.holds_pods = True
+    def hold_workloads(self) -> None:
+        """Let pods of `provide`, and what becomes pods, wait for `release_workloads`. They are checked at once."""
+        self._given.holds_workloads = True
 
-    def release_pods(self) -> None:
-        """Create the pods that were held back: there are nodes now."""
-        self._given.release_pods()
+    def release_workloads(self) -> None:
+        """Create what was held back: there are nodes now."""
+        self._given.release()
 
     def compute(self, resource: ResourceType, objects: Compute) -> None:
         """Serve a resource whose objects are not stored: `objects` returns them whenever they are read."""

@@ -39,11 +39,12 @@ def api_server(
 
 
 def given_server(
-    api: ApiSettings, *, without_plugins: Sequence[str] = (), holds_pods: bool = False, **options: Any
+    api: ApiSettings, *, without_plugins: Sequence[str] = (), holds_workloads: bool = False, **options: Any
 ) -> tuple[ApiServer, list[str]]:
     """Return a server with the objects that it is to have from its start, and what to warn of.
 
-    ``holds_pods``: pods of files that have no node are made later, when there are nodes. Raises as ``api_server`` does.
+    ``holds_workloads``: pods of files, and what becomes pods, are made later, when there are nodes. Raises as
+    ``api_server`` does.
     """
     enabled = api.enable_admission_plugins
     disabled = [*api.disable_admission_plugins, *(name for name in without_plugins if name not in enabled)]
@@ -58,8 +59,8 @@ def given_server(
         return server, []
     from batkube.session.manifests import create_all, define_all
 
-    if holds_pods:
-        server.hold_pods()
+    if holds_workloads:
+        server.hold_workloads()
     return server, [*define_all(server, api.definitions), *create_all(server, api.objects)]
 
 

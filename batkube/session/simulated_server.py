@@ -27,7 +27,7 @@ def simulated_server(
         settings.access,
         settings.api,
         without_plugins=ADMISSION_WITHOUT,
-        holds_pods=True,
+        holds_workloads=True,
         now=clock.unix,
         seed=settings.seed,
         time_stands=lambda: pace.paused,

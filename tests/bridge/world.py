@@ -68,8 +68,8 @@ class World:
         platform = read_platform(path)
         self.time = SimulatedTime(0.0)
         self.server = ApiServer(now=self.time.unix)
-        self.server.hold_pods()
-        self.server.provide([{"apiVersion": "v1", "kind": "Pod", **pod} for pod in objects])
+        self.server.hold_workloads()
+        self.server.provide([{"apiVersion": "v1", "kind": "Pod", **each} for each in objects])
         self.events = EventLog(folder / "events.jsonl")
         self.simulation = Simulation(
             self.server,

@@ -1,18 +1,22 @@
 """Pods that users make run, through the real kube-scheduler and kubectl, and each time in the same way."""
 
 import json
+import shlex
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
+import yaml
 
 from tests.conftest import BuiltTool
 from tests.run.conftest import Batkube, Outcome
 from tests.run.test_ends import started
 from tests.waiting import wait_until
 
+JSON = dict[str, Any]
 ROOT = Path(__file__).parents[2]
 PODS = ROOT / "examples" / "pods" / "pods.yaml"
 PLATFORM = ROOT / "platforms" / "small-cluster.xml"
@@ -109,3 +113,75 @@ def test_a_file_of_durations_that_cannot_be_used_is_told_with_its_line(
     assert done.exit_code == 2
     assert any(part in done.stderr for part in why.split("|")), done.stderr
     assert str(path) in done.stderr
+
+
+CONTROL_PLANE = """\
+#!/bin/sh
+# kube-controller-manager and kube-scheduler, with one kubeconfig.
+common="--kubeconfig=$KUBECONFIG --leader-elect=false --secure-port=0 --kube-api-qps=5000 --kube-api-burst=5000"
+{manager} $common --controllers={controllers} &
+{scheduler} $common &
+wait
+"""
+CONTROLLERS = ("deployment-controller", "replicaset-controller", "job-controller", "garbage-collector-controller")
+
+
+def template(labels: JSON, command: list[str], policy: str = "Never") -> JSON:
+    container = {"name": "main", "image": "app", "command": command, "resources": {"requests": {"cpu": "1"}}}
+    return {"metadata": {"labels": labels}, "spec": {"restartPolicy": policy, "containers": [container]}}
+
+
+def batch_job(name: str, command: list[str], **spec: Any) -> JSON:
+    labels = {"work": name}
+    whole = {**spec, "template": template(labels, command)}
+    return {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": name, "namespace": "default"}, "spec": whole}
+
+
+@pytest.mark.slow
+def test_what_controllers_make_runs_and_their_timers_count(
+    two_at_once: Callable[..., list[Outcome]], built_tool: BuiltTool, tmp_path: Path
+) -> None:
+    """A Deployment, a Job in two waves and one that fails, with the real kube-controller-manager and kube-scheduler."""
+    web = {
+        "apiVersion": "apps/v1",
+        "kind": "Deployment",
+        "metadata": {"name": "web", "namespace": "default"},
+        "spec": {
+            "replicas": 2,
+            "selector": {"matchLabels": {"app": "web"}},
+            "template": template({"app": "web"}, [], "Always"),
+        },
+    }
+    objects = [
+        web,
+        batch_job("waves", ["sleep", "30"], parallelism=2, completions=4),
+        batch_job("fails", ["sh", "-c", "sleep 5; exit 1"], backoffLimit=2),
+    ]
+    path, script = tmp_path / "objects.yaml", tmp_path / "control-plane.sh"
+    path.write_text(yaml.safe_dump_all(objects))
+    manager, scheduler = built_tool("kube-controller-manager-1.36.3"), built_tool("kube-scheduler-1.36.3")
+    script.write_text(
+        CONTROL_PLANE.format(
+            manager=shlex.quote(str(manager)), scheduler=shlex.quote(str(scheduler)), controllers=",".join(CONTROLLERS)
+        )
+    )
+    words = ["-p", PLATFORM, "--enable-compute-sharing", "--objects", path, "--timers", "all"]
+    one, other = two_at_once(*words, "--scheduler-cmd", f"sh {script}")
+    assert one.exit_code == 0, one.stderr
+    rows = one.rows("pods.csv")
+
+    def starts(name: str) -> list[float]:
+        """Return the seconds at which its pods started."""
+        return sorted(float(row["starting_time"]) for row in rows if row["pod"].startswith(name))
+
+    assert [row["phase"] for row in rows if row["pod"].startswith("web")] == ["Running"] * 2
+    # The Job's controller acts once a second at most for each Job, and after a failure 10 s later, then 20 s.
+    assert starts("waves") == pytest.approx([0, 0, 31, 31], abs=0.1)
+    assert starts("fails") == pytest.approx([0, 15, 40], abs=0.1)
+    assert one.run["jobs"]["succeeded"] == 4
+    assert one.run["jobs"]["failed"] == 3
+    assert one.run["jobs"]["running"] == 2
+    assert [one.run[name] for name in ("events_sha256", "jobs_sha256", "repeatable")] == [
+        other.run[name] for name in ("events_sha256", "jobs_sha256", "repeatable")
+    ]
+    assert one.run["repeatable"]

@@ -54,11 +54,11 @@ class Given:
     """The objects that a cluster is given. `put_back` gives all of them again to a cluster that was emptied."""
 
     def __init__(self, api: Api) -> None:
-        self.holds_pods = False
-        """True if pods without a node are made only when `release_pods` says so: there are no nodes yet."""
+        self.holds_workloads = False
+        """True if pods, and what controllers make pods of, come only with `release`: there are no nodes yet."""
         self._api = api
         self._objects: list[JSON] = []
-        self._held: list[tuple[ResourceType, str, JSON]] = []
+        self._held: list[tuple[ResourceType, str, JSON, Any]] = []
 
     def take(self, objects: Sequence[JSON]) -> Told:
         """Create or update the objects, each with a kind and an apiVersion. Return the warnings, by index.
@@ -74,11 +74,13 @@ class Given:
         self._held.clear()
         self._take(self._objects)
 
-    def release_pods(self) -> None:
-        """Create the pods that were held back, in their order. Raise ApiError if one is refused now."""
+    def release(self) -> None:
+        """Create what was held back, owners before their pods. Raise ApiError if one is refused now."""
         held, self._held = self._held, []
-        for resource, namespace, obj in held:
-            create(Write.of(self._api, resource, namespace), obj)
+        for resource, namespace, obj, status in sorted(held, key=lambda each: each[0].storage == "pods"):
+            version = create(Write.of(self._api, resource, namespace), obj)
+            if status:
+                self._say_status(resource, version, status, [])
 
     def _take(self, objects: Sequence[JSON]) -> Told:
         told: Told = []
@@ -133,10 +135,11 @@ class Given:
         status = obj.get("status")
         if api.store.version(resource.storage, namespace, name) is None:
             version = self._create(resource, namespace, obj, warnings)
-            if self.holds_pods and resource.storage == "pods" and not version.obj["spec"].get("nodeName"):
-                # It is made to see whether it can be, and to warn of it; nobody has seen it yet.
-                self._held.append((resource, namespace, obj))
-                api.identities.ended(resource.storage, *version.key)
+            if self.holds_workloads and _is_workload(resource):
+                # It is made to see whether it can be, and to warn of it; nobody has seen it yet. Its uid stays.
+                if old_uid:
+                    uids[old_uid] = version.obj["metadata"]["uid"]
+                self._held.append((resource, namespace, obj, status))
                 api.store.remove(version.resource, version.key)
                 return
         else:
@@ -215,6 +218,11 @@ def _native(given: JSON, own_uid: str | None, uids: dict[str, str]) -> JSON:
         text = text.replace(orjson.dumps(uid), orjson.dumps(uids[uid]))
     replaced: JSON = orjson.loads(text)
     return replaced
+
+
+def _is_workload(resource: ResourceType) -> bool:
+    """Tell whether objects of the kind are pods, or become pods."""
+    return resource.group in ("apps", "batch") or resource.storage in ("pods", "replicationcontrollers")
 
 
 def _labels(*objects: Any) -> Iterator[JSON]:
