@@ -6,6 +6,7 @@ from typing import Annotated, Any, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from batkube.api_settings import AccessSettings, ApiSettings
 from batkube.batsim.options import BatsimOptions
 from batkube.bridge.run_time_settings import RunTimeSettings
 from batkube.bridge.step_settings import StepSettings
@@ -48,65 +49,6 @@ class Determinism(StrEnum):
     """The same, but events of one date are told at once where nothing comes between them."""
     NONE = "none"
     """Nothing is done."""
-
-
-class AccessSettings(BaseModel):
-    """Access to the API server: who may come in, and how clients learn it."""
-
-    model_config = ConfigDict(frozen=True, defer_build=True)
-
-    tls: Annotated[
-        bool, Option("HTTPS, and nobody comes in without the kubeconfig's token or certificate.", ACCESS)
-    ] = False
-    insecure: Annotated[bool, Option("Plain HTTP, on loopback only; there it is the default.", ACCESS)] = False
-    token: Annotated[
-        str | None,
-        Option(
-            "The token that lets clients in; turns TLS on but for --insecure.", ACCESS, "TOKEN", envvar="BATKUBE_TOKEN"
-        ),
-    ] = None
-    client_certificate: Annotated[
-        bool, Option("A client certificate in the kubeconfig, no token; turns TLS on.", ACCESS)
-    ] = False
-    in_cluster_dir: Annotated[
-        Path | None,
-        Option("Write token, ca.crt and namespace here, as a pod finds them; turns TLS on.", ACCESS, "DIR"),
-    ] = None
-    external_hostname: Annotated[
-        str | None,
-        Option("Name by which clients call the server: goes into kubeconfig and certificate.", ACCESS, "NAME"),
-    ] = None
-
-
-class ApiSettings(BaseModel):
-    """The settings of the API server."""
-
-    model_config = ConfigDict(frozen=True, defer_build=True)
-
-    enable_admission_plugins: Annotated[
-        tuple[str, ...], Option("Plugins to have at work, by kube-apiserver's names.", CLUSTER, "NAME,...", commas=True)
-    ] = ()
-    disable_admission_plugins: Annotated[
-        tuple[str, ...], Option("Plugins to do without.", CLUSTER, "NAME,...", commas=True)
-    ] = ()
-    feature_gates: Annotated[
-        tuple[str, ...],
-        Option("Feature gates of kube-apiserver: docs/conformance.md.", CLUSTER, "NAME=BOOL", commas=True),
-    ] = ()
-    runtime_config: Annotated[
-        tuple[str, ...],
-        Option(
-            "API versions that discovery shows: api/all=true, GROUP/VERSION=true.", CLUSTER, "NAME=BOOL", commas=True
-        ),
-    ] = ()
-    definitions: Annotated[
-        tuple[Path, ...],
-        Option("CustomResourceDefinitions to serve (YAML, JSON); may be repeated.", CLUSTER, "FILE|DIR", name="--crd"),
-    ] = ()
-    objects: Annotated[
-        tuple[Path, ...],
-        Option("Objects of any kind to have from the start; may be repeated.", CLUSTER, "FILE|DIR"),
-    ] = ()
 
 
 class SimulationSettings(BaseModel):

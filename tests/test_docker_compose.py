@@ -16,9 +16,9 @@ import typer.main
 import yaml
 from pydantic import BaseModel, ConfigDict
 
+from batkube.api_settings import AccessSettings
 from batkube.commands.cli import app
 from batkube.session.access import check_access, wants_tls
-from batkube.settings import AccessSettings
 
 ROOT = Path(__file__).parent.parent
 

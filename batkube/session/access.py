@@ -7,9 +7,9 @@ import ipaddress
 import re
 from pathlib import Path
 
+from batkube.api_settings import AccessSettings
 from batkube.kube.authentication.kubeconfig import write_kubeconfig, write_service_account
 from batkube.kube.server import ApiServer
-from batkube.settings import AccessSettings
 
 _TOKEN = re.compile(r"[!-~]+")
 """The characters that an Authorization header can carry in one word."""

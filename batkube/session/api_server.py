@@ -6,11 +6,12 @@ from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import Any
 
+from batkube.api_settings import AccessSettings, ApiSettings
 from batkube.kube.schema.gates import read_gates, without_effect
 from batkube.kube.schema.runtime_config import read_runtime_config
 from batkube.kube.server import ApiServer
 from batkube.session.access import wants_tls, write_access
-from batkube.settings import AccessSettings, ApiSettings, ServeSettings
+from batkube.settings import ServeSettings
 
 log = logging.getLogger(__name__)
 

@@ -7,13 +7,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from batkube.api_settings import ApiSettings
 from batkube.kube.codec.yaml_text import YamlError, documents
 from batkube.kube.custom import old_definitions
 from batkube.kube.in_process.given import NotTaken
 from batkube.kube.server import ApiServer
 from batkube.named_file import read_named
 from batkube.session.kustomization import KustomizationError, kustomization_of, resources_of
-from batkube.settings import ApiSettings
 
 JSON = dict[str, Any]
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 
+from batkube.api_settings import ApiSettings
 from batkube.batsim.jobs import JobDescription
 from batkube.bridge import jobs, pods
 from batkube.bridge.cluster import ADMISSION_WITHOUT, DEFAULT_CPU
@@ -12,7 +13,6 @@ from batkube.kube.apimachinery.quantity import Quantity
 from batkube.kube.apimachinery.status import ApiError
 from batkube.kube.server import ApiServer
 from batkube.session.api_server import given_server
-from batkube.settings import ApiSettings
 
 _QUOTAS = "resourcequotas"
 _MISSING = ("was found", "not found")

@@ -7,10 +7,11 @@ from contextlib import asynccontextmanager
 
 import httpx
 
+from batkube.api_settings import AccessSettings
 from batkube.bridge.time import SimulatedTime
 from batkube.clock.pace import Pace
 from batkube.session.simulated_server import simulated_server
-from batkube.settings import AccessSettings, ServeSettings
+from batkube.settings import ServeSettings
 
 HTML = {"accept": "text/html"}
 NODES = "/api/v1/nodes"

@@ -7,11 +7,12 @@ from typing import Any
 
 import pytest
 
+from batkube.api_settings import ApiSettings
 from batkube.batsim.options import BatsimOptions
 from batkube.batsim.platform import PlatformError
 from batkube.bridge.errors import InputError
 from batkube.session.inputs import read_inputs
-from batkube.settings import ApiSettings, RunSettings
+from batkube.settings import RunSettings
 
 PLATFORM = '<platform version="4.1"><zone id="z" routing="Full">{}</zone></platform>'
 HOSTS = (
