@@ -90,7 +90,10 @@ class ClientPods:
 
     def adopt(self, key: str, pod: JSON) -> Job | None:
         """Make a job of a new pod; None for one that has ended, and where nothing can be registered."""
-        if not self.enabled or pod.get("status", {}).get("phase") in _OVER or self._control.clients.stopping:
+        if pod.get("status", {}).get("phase") in _OVER or self._control.clients.stopping:
+            return None
+        if not self.enabled:
+            self._warn("pods that clients make do not run: Batsim was started without --enable-dynamic-jobs")
             return None
         scheduler = pod["spec"].get("schedulerName", "")
         name = self._names.claim(key.replace("/", "."))

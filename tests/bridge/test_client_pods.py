@@ -341,3 +341,14 @@ async def test_ended_pods_leave_the_api_where_few_are_kept(tmp_path: Path) -> No
     assert rows == {**{f"p{number}": "Succeeded" for number in range(5)}, "crash": "Failed"}
     names = [record.job_id for record in world.simulation.finished.records()]
     assert names == ["crash", "crash.run2", "p0", "p1", "p2", "p3", "p4"]
+
+
+async def test_a_simulator_that_registers_no_jobs_is_told_of_in_a_warning(tmp_path: Path) -> None:
+    world = World(
+        tmp_path, [4], delays({"id": "job"}, p=10), sharing=True, objects=[pod("one", duration="5")], dynamic=False
+    )
+    await world.run(first_fit)
+    assert [name for name, *_ in runs(world)] == ["job"]
+    assert world.simulation.warnings == [
+        "pods that clients make do not run: Batsim was started without --enable-dynamic-jobs"
+    ]

@@ -56,6 +56,7 @@ class World:
         run_times: RunTimeRules | None = None,
         until: float = 0.0,
         objects: Sequence[JSON] = (),
+        dynamic: bool = True,
     ) -> None:
         more = f'speed="{SPEEDS}">{POWER}</host>' if energy else 'speed="1Gf"/>'
         hosts = "".join(f'<host id="h{index}" core="{count}" {more}' for index, count in enumerate(cores))
@@ -96,7 +97,7 @@ class World:
                 external_events=external_events or None,
                 control_latency=control_latency,
                 energy=energy,
-                dynamic_jobs=True,
+                dynamic_jobs=dynamic,
             ),
         )
         self.client = httpx.AsyncClient(transport=httpx.ASGITransport(app=self.server.asgi), base_url="http://cluster")
