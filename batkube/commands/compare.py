@@ -6,6 +6,7 @@ from io import StringIO
 from pathlib import Path
 from typing import Any
 
+from rich import box
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Column, Table
@@ -28,6 +29,8 @@ from batkube.settings import BAD_INPUT, BROKEN, FAILED, FINISHED
 
 SHOWN = 3
 """The folders that part from the first and are shown line by line, at most."""
+ROOMY, WHOLE_WORDS = 100, 16
+"""Columns of a terminal from which on tables have frames; the letters of a word up to which it is never cut."""
 
 
 def main(settings: CompareSettings) -> int:
@@ -156,10 +159,18 @@ def _print_section(section: Section, console: Console) -> None:
     for line in section.lines:
         console.print(line, markup=False)
     if section.rows:
-        table = Table()
+        narrow = console.width < ROOMY
+        table = Table(box=box.SIMPLE_HEAD, padding=0, pad_edge=False) if narrow else Table()
         for place, column in enumerate(section.columns):
             right = place in section.numbers
-            table.add_column(column, justify="right" if right else "left", no_wrap=right or place == 0, overflow="fold")
+            words = [word for text in (column, *(row[place] for row in section.rows)) for word in text.split()]
+            table.add_column(
+                column,
+                justify="right" if right else "left",
+                no_wrap=right or place == 0,
+                overflow="fold",
+                min_width=min(max(map(len, words), default=0), WHOLE_WORDS),
+            )
         for row in section.rows:
             table.add_row(*(Text(cell) for cell in row))
         console.print(table)

@@ -55,6 +55,20 @@ def test_mistakes_in_conditions_are_named(folders: tuple[Path, Path, Path], caps
     assert said == "batkube: --fail-if: 'mean_wiat > +5%': there is no figure mean_wiat; did you mean mean_wait?\n"
 
 
+def test_words_are_whole_in_a_terminal_of_80_columns(
+    folders: tuple[Path, Path, Path], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    slow = [replace(job, started=job.started + 12_345.678, ended=job.ended + 12_345.678) for job in JOBS]
+    other = write_results(folders[0].with_name("slow"), slow)
+    assert compare.main(CompareSettings(folders=(folders[0], other))) == 1
+    table = capsys.readouterr().out.partition("\nFigures\n")[2].splitlines()[:20]
+    assert max(map(len, table)) <= 80
+    mean_wait = next(line for line in table if line.lstrip().startswith("mean_wait"))
+    assert mean_wait.split()[-1] == "worse"
+    assert "+12,345.678" in mean_wait.split()
+
+
 @pytest.mark.parametrize("form", list(Format))
 def test_each_form_tells_what_changed(folders: tuple[Path, Path, Path], form: Format, tmp_path: Path) -> None:
     a, _, c = folders
