@@ -8,7 +8,7 @@ from batkube.platforms.machine import GPU, REGION, ZONE, Machine
 
 MOST = 100_000
 """The most machines of one form."""
-_FORM = re.compile(r"(?:([0-9]{1,9})\s*x\s+)?([0-9.]+m?cpu(?:,\S+)?)((?:\s+\S+)*)")
+_FORM = re.compile(r"(?:([0-9]{1,9})\s*x\s*)?([0-9.]+m?cpu(?:,\S+)?)((?:\s+\S+)*)")
 _TIMES = re.compile(r"([0-9]{1,9})\s+like\s+(\S+)")
 _KEY = re.compile(r"([a-z0-9.-]+/)?[A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?")
 _VALUE = re.compile(r"([A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?)?")

@@ -33,6 +33,8 @@ class Converter:
         for record in records:
             self._source.taken += 1
             yield self._job(self._packing.packed(record))
+        if not self._source.taken and self._source.skipped:
+            raise self._source.error(None, f"there is no job in it: {self._source.reasons}")
 
     def _job(self, record: Record) -> JSON:
         dates_fit = 0 <= record.submit <= MAX_DATE and 0 < record.duration <= MAX_DATE

@@ -13,6 +13,9 @@ BUILT_IN = {
     "swf": "batkube.workloads.swf:SwfReader",
     "csv": "batkube.workloads.csv_table:CsvReader",
     "openb": "batkube.workloads.openb:OpenbReader",
+    "knavigator": "batkube.workloads.knavigator:KnavigatorReader",
+    "kueue": "batkube.workloads.kueue:KueueReader",
+    "simkube": "batkube.workloads.simkube:SimkubeReader",
 }
 """Our readers by the names of their formats."""
 

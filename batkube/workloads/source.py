@@ -70,8 +70,12 @@ class Source:
         """What was left out and why, in a line; None for nothing."""
         if not (total := self.skipped.total()):
             return None
-        reasons = ", ".join(f"{count} {reason}" for reason, count in self.skipped.most_common())
-        return f"{self.path}: {total} of {total + self.taken} records are left out: {reasons}"
+        return f"{self.path}: {total} of {total + self.taken} records are left out: {self.reasons}"
+
+    @property
+    def reasons(self) -> str:
+        """The reasons why records were left out, each with its number."""
+        return ", ".join(f"{count} {reason}" for reason, count in self.skipped.most_common())
 
     def head(self) -> Head:
         """Return the beginning of the file."""

@@ -65,7 +65,7 @@ def labels_of(made: JSON) -> dict[str, str]:
 
 def test_machines_in_a_few_words() -> None:
     nodes = nodes_of(
-        "10 x 32cpu,128Gi,4gpu,20pods,example.com/nic=2 zone=a region=eu", "500mcpu disk=ssd taint=gpu=yes:NoSchedule"
+        "10x32cpu,128Gi,4gpu,20pods,example.com/nic=2 zone=a region=eu", "500mcpu disk=ssd taint=gpu=yes:NoSchedule"
     )
     assert list(nodes) == [f"node-{number:02}" for number in range(1, 12)]
     offered = {"cpu": "32", "memory": "128Gi", "pods": "20", "nvidia.com/gpu": "4", "example.com/nic": "2"}
