@@ -4,18 +4,26 @@ import math
 import re
 
 _UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0, "w": 604800.0}
-_PART = re.compile(r"(\d+(?:\.\d+)?)(ms|[smhdw])")
+_PART = re.compile(r"([0-9]+(?:\.[0-9]+)?)(ms|[smhdw])")
+_MICROSECONDS = 6
+"""The decimals that are kept: those of Batsim's dates."""
 _WHOLE = re.compile(rf"(?:{_PART.pattern})+")
 LONGEST = 1e9
 """The greatest length in seconds, some thirty years."""
 
 
+def length_in_units(text: str) -> float | None:
+    """Return the seconds of a length with units, ``1h30m``, ``500ms``; None for any other text."""
+    if not _WHOLE.fullmatch(text):
+        return None
+    return round(sum(float(number) * _UNITS[unit] for number, unit in _PART.findall(text)), _MICROSECONDS)
+
+
 def read_length(text: str) -> float:
     """Return the seconds that ``text`` stands for: ``90``, ``1.5``, ``1h30m``, ``7d``. Raises ValueError."""
     given = text.strip()
-    if _WHOLE.fullmatch(given):
-        seconds = sum(float(number) * _UNITS[unit] for number, unit in _PART.findall(given))
-    else:
+    seconds = length_in_units(given)
+    if seconds is None:
         try:
             seconds = float(given)
         except ValueError:

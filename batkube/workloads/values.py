@@ -5,11 +5,10 @@ import re
 from batkube.batsim.input_file import quote
 from batkube.batsim.jobs import MAX_DATE, MAX_RESOURCES
 from batkube.kube.apimachinery.quantity import Quantity, QuantityError
+from batkube.startup.lengths import length_in_units
 
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]{1,3})?")
 _WHOLE = re.compile(r"[0-9]{1,18}")
-_UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0, "w": 604800.0}
-_LENGTH = re.compile(r"(?:([0-9]+(?:\.[0-9]+)?)(ms|s|m|h|d|w))")
 _NAME = re.compile(r"[A-Za-z0-9]([A-Za-z0-9_./-]*[A-Za-z0-9])?")
 
 
@@ -34,10 +33,12 @@ def seconds(text: str) -> float:
     """Return a length of time: a number of seconds, or such as ``1h30m``, ``2d``, ``500ms``."""
     if _NUMBER.fullmatch(text):
         return number(text)
-    parts = _LENGTH.findall(text)
-    if not parts or "".join(amount + unit for amount, unit in parts) != text:
+    found = length_in_units(text)
+    if found is None:
         raise ValueError(f"expected seconds, or such as 1h30m, not {quote(text)}")
-    return number(f"{sum(float(amount) * _UNITS[unit] for amount, unit in parts):.6f}".rstrip("0").rstrip("."))
+    if found > MAX_DATE:
+        raise ValueError(f"{quote(text)} is too large")
+    return found
 
 
 def quantity(text: str) -> str:
