@@ -60,8 +60,13 @@ class Client:
             head, found, body = text.partition(b"\r\n\r\n")
             if found and len(body) >= int(head.lower().partition(b"content-length: ")[2].split()[0]):
                 return int(head.split()[1]), body
+            text += await self.record()
+
+    async def record(self) -> bytes:
+        """The content of the next record: several may have come at once, and none may be waited for that is here."""
+        while True:
             try:
-                text += self.tls.read(1 << 16)
+                return self.tls.read(1 << 16)
             except ssl.SSLWantReadError:
                 data = await asyncio.wait_for(self.reader.read(1 << 16), 60)
                 assert data, "the connection was closed"
@@ -206,8 +211,7 @@ async def test_a_watch_sees_events_and_ends_with_the_server(server: ApiServer, c
     server.create("configmaps", {"metadata": {"name": "a"}})
     text = b""
     while b'"name":"a"' not in text:
-        client.incoming.write(await asyncio.wait_for(client.reader.read(1 << 16), 60))
-        text += client.tls.read(1 << 16)
+        text += await client.record()
     await server.stop()
     await asyncio.wait_for(client.reader.read(), 60)
     assert server.connections() == []
