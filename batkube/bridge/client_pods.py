@@ -111,9 +111,14 @@ class ClientPods:
         return job
 
     def bound(self, job: Job, key: str, node: str) -> None:
-        """Start the pod on its node, or refuse it as a kubelet does that has no room for it."""
+        """Start the pod on its node, or refuse it as a kubelet does that has no room for it.
+
+        Nothing starts when the simulation is about to end: no job can be registered any more.
+        """
         client = job.client
         assert client is not None
+        if self._control.clients.stopping:
+            return
         if client.refused == "node":
             self._warn(f"pod {key}: node {node} is no host of the simulation: nothing runs there")
             self._control.clients.leave(job, "Pending", "")

@@ -84,7 +84,7 @@ class Game:
         assert not still or all(control.jobs[name].client for name in still)
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", [*range(40), 148])  # 148: a pod gets its node when all is over
 async def test_every_pod_is_accounted_for(tmp_path: Path, seed: int) -> None:
     game = Game(tmp_path, seed)
     # Servers may take what jobs wait for, for ever: such jobs are rejected.
