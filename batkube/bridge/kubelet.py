@@ -67,6 +67,13 @@ class Kubelet:
             )
             self._write(pod_status.running(done, self._time.rfc3339(), ""))
 
+    def note_binding(self, pod: JSON) -> None:
+        """Give a pod its ``startTime`` with its node, where what it causes comes later: when the reaction is over.
+
+        Until then it may be a victim, and kube-scheduler tells victims without one apart by the order of a Go map.
+        """
+        pod["status"] = {**pod.get("status", {}), "startTime": self._start_time()}
+
     def _start_time(self) -> str:
         """Return the present, a different time for each pod.
 

@@ -19,7 +19,7 @@ _STILL_TO_START: JSON = {"waiting": {"reason": "PodInitializing"}}
 def creating(pod: JSON, now: str, start: str) -> JSON:
     """Return the pod with its status after a kubelet has seen it, until its process starts.
 
-    ``start``: its ``startTime``.
+    ``start``: its ``startTime``, unless it has one.
     """
     initial = pod["spec"].get("initContainers") or ()
     waiting = _STILL_TO_START if initial else {"waiting": {"reason": "ContainerCreating"}}
@@ -29,7 +29,7 @@ def creating(pod: JSON, now: str, start: str) -> JSON:
         "status": {
             **pod.get("status", {}),
             "phase": "Pending",
-            "startTime": start,
+            "startTime": pod.get("status", {}).get("startTime", start),
             "conditions": _conditions(pod, now, ready=False, sandbox=True, why=_not_ready(pod)),
             **_initial(pod, {container["name"]: first if not index else _STILL_TO_START
                              for index, container in enumerate(initial)}, started=False),

@@ -23,6 +23,7 @@ from batkube.bridge.gangs import Gangs
 from batkube.bridge.job_control import JobControl
 from batkube.bridge.job_files import JobFiles
 from batkube.bridge.jobs import Job
+from batkube.bridge.names import pod_key
 from batkube.bridge.outages import Outages
 from batkube.bridge.pod_watch import Deletion, PodWatch
 from batkube.bridge.power import Power
@@ -280,18 +281,16 @@ class Simulation:
         self.waits.begin()
         self._watch.start()
         self._claims.start()
-        self._events.write(
-            self.time.now,
-            "simulation_begins",
-            nodes=list(self.cluster.hosts),
-            compute_sharing=data.allow_compute_sharing,
-        )
+        shown = {"nodes": list(self.cluster.hosts), "compute_sharing": data.allow_compute_sharing}
+        self._events.write(self.time.now, "simulation_begins", **shown)
         self._server.release_workloads()
 
     def _admit(self, pod: dict[str, Any], node: str) -> None:
         self.cluster.check_binding(pod, node)
-        if self.control.job_of(pod["metadata"]["name"]) is not None:
+        if self.control.job_of(pod_key(pod["metadata"]["namespace"], pod["metadata"]["name"])) is not None:
             self.reactions.decided()
+            if self.reactions.decision_time != ZERO:
+                self.cluster.kubelet.note_binding(pod)
 
     def _notified(self, data: messages.NotifyData) -> None:
         match data.type:

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from batkube.bridge.decision_time import DecisionTime
 from tests.bridge.world import World, delays, first_fit
 
 
@@ -34,3 +35,18 @@ async def test_who_writes_back_a_status_keeps_the_fraction_of_the_start(tmp_path
     first, second, other, before = kept
     assert first == second == before
     assert other == "1970-01-01T00:01:00Z"
+
+
+async def test_a_pod_that_starts_when_the_decision_is_over_has_a_start_time_with_its_node(tmp_path: Path) -> None:
+    """It may be a victim before: in the same reaction a pod of a higher priority may need its node."""
+    world = World(tmp_path, [1, 1], delays({"id": "a"}, {"id": "b"}), decision_time=DecisionTime.parse("0.05"))
+    seen: list[str] = []
+
+    async def schedule(world: World) -> None:
+        await first_fit(world)
+        seen.extend(
+            pod["status"]["startTime"] for pod in world.server.list("pods") if pod["status"]["phase"] == "Pending"
+        )
+
+    await world.run(schedule)
+    assert len(seen) == len(set(seen)) == 2
