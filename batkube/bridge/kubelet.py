@@ -68,9 +68,9 @@ class Kubelet:
             self._write(pod_status.running(done, self._time.rfc3339(), ""))
 
     def note_binding(self, pod: JSON) -> None:
-        """Give a pod its ``startTime`` with its node, where what it causes comes later: when the reaction is over.
+        """Give a pod its ``startTime`` with its node, whenever its process starts.
 
-        Until then it may be a victim, and kube-scheduler tells victims without one apart by the order of a Go map.
+        From then on it may be a victim, and kube-scheduler tells victims without one apart by the order of a Go map.
         """
         pod["status"] = {**pod.get("status", {}), "startTime": self._start_time()}
 

@@ -289,8 +289,7 @@ class Simulation:
         self.cluster.check_binding(pod, node)
         if self.control.job_of(pod_key(pod["metadata"]["namespace"], pod["metadata"]["name"])) is not None:
             self.reactions.decided()
-            if self.reactions.decision_time != ZERO:
-                self.cluster.kubelet.note_binding(pod)
+            self.cluster.kubelet.note_binding(pod)
 
     def _notified(self, data: messages.NotifyData) -> None:
         match data.type:
