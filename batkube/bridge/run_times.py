@@ -1,4 +1,4 @@
-"""How long a pod that a client of the API made runs, and how its process ends.
+"""The run times of pods that clients of the API make, and the ends of their processes.
 
 The first of these that says something counts: the pod's annotations, a rule of ``--durations``, ``sleep`` in the
 commands of its containers, its owner or restart policy (a server runs for ever), ``--default-duration``.
@@ -51,7 +51,7 @@ class Work:
 
 @dataclass(frozen=True)
 class RunTimeRules:
-    """What the user says of the run times of pods that clients make."""
+    """The options that say how long pods run that clients make."""
 
     durations: Durations | None = None
     default: float | None = None

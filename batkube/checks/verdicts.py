@@ -42,7 +42,7 @@ class Verdicts:
     comparison: Comparison | None
     """The changes against the baseline."""
     notes: list[str] = field(default_factory=list)
-    """What no rule asks about, and may be of interest where all of them hold."""
+    """Lines on what no rule asks about, of interest where all rules hold."""
 
     @property
     def broken(self) -> list[Verdict]:

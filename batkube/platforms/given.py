@@ -1,4 +1,4 @@
-"""What ``-p`` names: a platform of SimGrid's, or machines in other forms."""
+"""The values of ``-p``: a platform of SimGrid's, or machines in other forms."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field

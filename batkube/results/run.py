@@ -31,7 +31,7 @@ class ImportedFile(InputFile):
     """Its name, as ``--format`` has it."""
     jobs: int
     skipped: dict[str, int] = {}
-    """How many records became no jobs, by the reason why."""
+    """The number of records that became no jobs, by reason."""
 
 
 class Jobs(BaseModel):

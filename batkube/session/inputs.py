@@ -58,7 +58,7 @@ class Inputs:
     preemption: bool
     """Return whether pods have priorities, so that one may take another's place."""
     imported: dict[str, Imported]
-    """What was converted from other formats than Batsim's, by the name of the workload."""
+    """The workloads that were converted from other formats than Batsim's, by the name of the workload."""
     warnings: list[str]
     """The warnings for the user: slips, and requests without effect."""
 

@@ -1,4 +1,4 @@
-"""How long pods run that clients of the API make: the file of ``--durations``.
+"""The file of ``--durations``: the run times of pods that clients of the API make.
 
 It is a YAML file with rules. The first whose conditions all hold gives the run time of a pod. ::
 

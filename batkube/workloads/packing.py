@@ -1,4 +1,4 @@
-"""How a job of n processors becomes pods: n pods, or fewer that ask for several cores each."""
+"""The packing of a job of n processors into pods: n pods, or fewer that ask for several cores each."""
 
 import re
 from dataclasses import dataclass, replace
@@ -20,7 +20,7 @@ def checked_packing(text: str) -> str:
 
 @dataclass(frozen=True)
 class Packing:
-    """What ``pods``, ``cores`` or ``cores=N`` means on the hosts that there are."""
+    """The meaning of ``pods``, ``cores`` or ``cores=N`` on the hosts that there are."""
 
     cores: int | None = None
     """The most cores of a pod; None: each processor is a pod."""

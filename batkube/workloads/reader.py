@@ -1,4 +1,4 @@
-"""What a reader of a format is, and what it makes of a file: one record a job."""
+"""The interface of a reader of a format, and what it makes of a file: one record a job."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
@@ -25,7 +25,7 @@ class Record:
     """The pods that start together."""
     walltime: float | None = None
     wants: dict[str, Any] = field(default_factory=dict)
-    """What each pod asks for, and whose it is, by the names of batkube's fields in a Batsim job: ``cpu``, ``memory``,
+    """The requests of each pod, and its user, by the names of batkube's fields in a Batsim job: ``cpu``, ``memory``,
     ``user``, ``nodeSelector`` ..."""
 
 

@@ -1,4 +1,4 @@
-"""How workloads are read, converted and made: settings of the commands that do so."""
+"""Settings of the commands that read, convert and make workloads."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -14,7 +14,7 @@ Choice = TypeVar("Choice")
 
 
 class ReadingSettings(BaseModel):
-    """How workloads are read."""
+    """Settings of the reading of workloads."""
 
     model_config = ConfigDict(frozen=True, defer_build=True)
 
@@ -68,7 +68,7 @@ SomeSeconds = Annotated[float, BeforeValidator(_seconds), Field(gt=0, le=1e9, al
 
 
 class WritingSettings(BaseModel):
-    """Where a workload is written, and how."""
+    """Settings of the writing of a workload."""
 
     model_config = ConfigDict(frozen=True, defer_build=True)
 

@@ -52,9 +52,9 @@ class Source:
     def __init__(self, path: Path) -> None:
         self.path = Path(path)
         self.skipped: Counter[str] = Counter()
-        """How many records were left out, by the reason why."""
+        """The number of records that were left out, by reason."""
         self.taken = 0
-        """How many records were read, and became jobs."""
+        """The number of records that became jobs."""
 
     def error(self, line: int | None, text: str) -> WorkloadError:
         """Return the error that something is wrong in a line (in the file as a whole: None)."""
@@ -67,7 +67,7 @@ class Source:
 
     @property
     def left_out(self) -> str | None:
-        """What was left out and why, in a line; None for nothing."""
+        """The records that were left out and why, in a line; None if there are none."""
         if not (total := self.skipped.total()):
             return None
         return f"{self.path}: {total} of {total + self.taken} records are left out: {self.reasons}"

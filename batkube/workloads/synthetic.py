@@ -19,7 +19,7 @@ MILLISECONDS = 3
 
 @dataclass(frozen=True)
 class Shape:
-    """What jobs look like. Times are simulated seconds."""
+    """The shape of the jobs to make. Times are simulated seconds."""
 
     every: float = 30.0
     """The mean time from one submission to the next; these come at random (exponential)."""
@@ -30,7 +30,7 @@ class Shape:
     sizes: Sequence[tuple[int, float]] = ((1, 1.0),)
     """Numbers of pods, with their weights."""
     cpus: Sequence[tuple[str, float]] = (("1", 1.0),)
-    """What a pod asks for, with its weight."""
+    """The cores that a pod may ask for, each with its weight."""
     users: int = 10
     """The number of users; the n-th has a part of 1/n of what the first has."""
 

@@ -1,4 +1,4 @@
-"""What ``-p`` takes beside platforms of SimGrid's, and the nodes that come of it."""
+"""The forms of clusters that ``-p`` takes beside platforms of SimGrid's, and the nodes that come of them."""
 
 import json
 from pathlib import Path

@@ -20,7 +20,7 @@ def records_of(path: Path, name: str | None = None) -> list[Record]:
 
 
 def refusal(path: Path, name: str | None = None) -> str | None:
-    """Why a file is refused as a workload; None where it is read."""
+    """Return why a file is refused as a workload; None where it is read."""
     try:
         workload_of(path, name)
     except WorkloadError as error:

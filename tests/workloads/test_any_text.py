@@ -18,7 +18,7 @@ WORDS = st.sampled_from(
 TEXTS = st.one_of(st.text(max_size=60), st.lists(WORDS, max_size=30).map("".join))
 
 PACKED = st.binary(max_size=60).map(lambda rest: b"\x1f\x8b\x08" + rest)
-"""What begins as a packed file does."""
+"""Draw bytes that begin as those of a packed file."""
 
 
 @st.composite

@@ -42,7 +42,7 @@ class Easy(Policy):
         reservation = None
         hopeless: set[Hashable] = set()
         delaying: set[Hashable] = set()
-        """Those that would delay the first as long as nothing is placed, unless they end before it starts."""
+        """The jobs that would delay the first as long as nothing is placed, unless they end before it starts."""
         for shape, pods in _queue(cluster, hopeless):
             if reservation is not None and shape in delaying and not _end_by(cluster, pods, reservation.time):
                 continue
