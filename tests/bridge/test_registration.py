@@ -34,3 +34,21 @@ async def test_objects_come_when_the_nodes_are_there(tmp_path: Path) -> None:
     await world.run(first_fit)
     assert world.server.get("jobs.batch", "work", "default")["metadata"]["uid"]
     assert world.server.get("pods", "one", "default")["status"]["phase"] == "Succeeded"
+
+
+async def test_of_two_objects_of_one_name_the_last_counts(tmp_path: Path) -> None:
+    world = await play(tmp_path, pod("one", duration="5"), pod("one", duration="9"))
+    assert world.time.now == 9
+    assert [each["metadata"]["name"] for each in world.server.list("pods")] == ["one"]
+
+
+async def test_nobody_sees_objects_before_they_come(tmp_path: Path) -> None:
+    """The server of `serve` has watches from one simulation to the next: what is only checked must not be told."""
+    world = World(tmp_path, [4], NO_JOBS, sharing=True)
+    seen: list[str] = []
+    world.server.subscribe(lambda change: seen.append(change.type), ("pods",))
+    world.server.provide([{"apiVersion": "v1", "kind": "Pod", **pod("one", duration="5")}])
+    assert seen == []
+    await world.run(first_fit)
+    assert seen[0] == "ADDED"
+    assert "DELETED" not in seen

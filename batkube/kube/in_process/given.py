@@ -22,7 +22,7 @@ from ..storage.store import Version
 from ..verbs.api import Api
 from ..verbs.create import create
 from ..verbs.delete import delete
-from ..verbs.request_options import DeleteOptions
+from ..verbs.request_options import DeleteOptions, WriteOptions
 from ..verbs.update import update
 from ..verbs.write import Write
 
@@ -58,7 +58,8 @@ class Given:
         """True if pods, and what controllers make pods of, come only with `release`: there are no nodes yet."""
         self._api = api
         self._objects: list[JSON] = []
-        self._held: list[tuple[ResourceType, str, JSON, Any]] = []
+        # By storage, namespace and name: of two of one name the last counts.
+        self._held: dict[tuple[str, str, str], tuple[ResourceType, JSON, Any]] = {}
 
     def take(self, objects: Sequence[JSON]) -> Told:
         """Create or update the objects, each with a kind and an apiVersion. Return the warnings, by index.
@@ -76,8 +77,8 @@ class Given:
 
     def release(self) -> None:
         """Create what was held back, owners before their pods. Raise ApiError if one is refused now."""
-        held, self._held = self._held, []
-        for resource, namespace, obj, status in sorted(held, key=lambda each: each[0].storage == "pods"):
+        held, self._held = self._held, {}
+        for (_, namespace, _), (resource, obj, status) in sorted(held.items(), key=lambda each: each[0][0] == "pods"):
             version = create(Write.of(self._api, resource, namespace), obj)
             if status:
                 self._say_status(resource, version, status, [])
@@ -133,15 +134,15 @@ class Given:
         namespace = (metadata.get("namespace") or "default") if resource.namespaced else ""
         name = metadata.get("name") or ""
         status = obj.get("status")
+        if self.holds_workloads and _is_workload(resource):
+            dry = Write.of(api, resource, namespace, options=WriteOptions(dry_run=True), warnings=warnings)
+            create(dry, deep_copy(obj))
+            if old_uid:
+                uids[old_uid] = api.identities.uid(resource.storage, namespace, name)
+            self._held[resource.storage, namespace, name or f"number {len(self._held)}"] = resource, obj, status
+            return
         if api.store.version(resource.storage, namespace, name) is None:
             version = self._create(resource, namespace, obj, warnings)
-            if self.holds_workloads and _is_workload(resource):
-                # It is made to see whether it can be, and to warn of it; nobody has seen it yet. Its uid stays.
-                if old_uid:
-                    uids[old_uid] = version.obj["metadata"]["uid"]
-                self._held.append((resource, namespace, obj, status))
-                api.store.remove(version.resource, version.key)
-                return
         else:
             version = self._update(resource, namespace, name, obj, warnings)
         if old_uid:
