@@ -26,6 +26,8 @@ class ClientJobs:
         """The number of jobs that ran until then."""
         self.deleted = 0
         """The number of endless jobs that were killed, as their pods were deleted."""
+        self.between_runs: dict[str, Job] = {}
+        """The jobs of pods whose process is about to be started again."""
         self._before: dict[str, list[Job]] = {}
         """The earlier runs of pods, by their keys."""
         self._control = control
@@ -51,6 +53,7 @@ class ClientJobs:
         assert client.profile is not None
         self._control.decisions.register(job.id, job.description, client.profile)
         self._control.note_submission(job)
+        self.between_runs.pop(job.id, None)
         if client.endless:
             self.endless[job.id] = job
 
@@ -64,6 +67,11 @@ class ClientJobs:
         self.deleted += job.life.state is JobState.COMPLETED_KILLED
         return False
 
+    @property
+    def ends_to_come(self) -> bool:
+        """True if a process will be started again that is to end for good."""
+        return any(job.client is not None and not job.client.endless for job in self.between_runs.values())
+
     def run_again(self, job: Job, ended: Job) -> None:
         """Let ``job`` be the next run of the pod, after the job that has ``ended``. The pod keeps its node."""
         (key,) = job.pods
@@ -71,6 +79,7 @@ class ClientJobs:
         self._control.belongs(key, job)
         job.uids[key] = ended.uids.pop(key)
         job.nodes[key] = ended.nodes[key]
+        self.between_runs[job.id] = job
         self._before.setdefault(key, []).append(ended)
 
     def runs_before(self, job: Job) -> Sequence[Job]:
@@ -81,6 +90,7 @@ class ClientJobs:
         """Note that a pod whose process does not run has ended, or gone."""
         (key,) = job.pods
         self._control.waits_no_more(job)
+        self.between_runs.pop(job.id, None)
         self._cluster.release(job.uids[key])
         self._waits.removed(job.uids[key])
         self._control.records.left(key, phase, reason)

@@ -10,12 +10,12 @@ from collections.abc import Callable
 from typing import Any
 
 from batkube.batsim.jobs import JobDescription, JobState
-from batkube.bridge.cluster import Cluster
-from batkube.bridge.decisions import SOONEST
+from batkube.bridge.cluster import NO_SUCH_NODE, Cluster
 from batkube.bridge.errors import InputError
 from batkube.bridge.job_control import JobControl
 from batkube.bridge.jobs import NO_REQUIREMENTS, ClientPod, Job
 from batkube.bridge.names import Names
+from batkube.bridge.registration import Registration
 from batkube.bridge.run_times import RunTimes, owner_kind
 from batkube.bridge.startup import Plan, PodStages
 from batkube.bridge.time import SimulatedTime
@@ -52,14 +52,13 @@ class ClientPods:
         stages: PodStages,
         time: SimulatedTime,
         run_times: RunTimes,
+        registration: Registration,
         *,
         served: tuple[str, ...] | None,
         warn: Callable[[str], None],
     ) -> None:
-        self.enabled = False
-        """True if the simulator takes jobs that are registered while it goes on."""
         self._control = control
-        self._cluster = cluster
+        self._registration = registration
         self._kubelet = cluster.kubelet
         self._stages = stages
         self._time = time
@@ -68,19 +67,11 @@ class ClientPods:
         self._warn = warn
         self._names = Names()
         self._restarts = Plan()
-        self._finite: set[str] = set()
-        """The pods that will come to an end, and whose process is about to be started again."""
 
     @property
     def next_date(self) -> float | None:
         """The date of the next restart; None if none is planned. Never the present."""
-        date = self._restarts.next_date if self._restarts.used else None
-        return None if date is None else max(date, self._time.now + SOONEST)
-
-    @property
-    def ends_to_come(self) -> bool:
-        """True if a process will be started again that is to end for good."""
-        return bool(self._finite)
+        return self._restarts.next_stop(self._time.now)
 
     def advance(self) -> bool:
         """Start the processes whose back-off is over; False if there was none."""
@@ -92,23 +83,28 @@ class ClientPods:
         """Make a job of a new pod; None for one that has ended, and where nothing can be registered."""
         if pod.get("status", {}).get("phase") in _OVER or self._control.clients.stopping:
             return None
-        if not self.enabled:
+        if not self._registration.open:
             self._warn("pods that clients make do not run: Batsim was started without --enable-dynamic-jobs")
             return None
         scheduler = pod["spec"].get("schedulerName", "")
-        name = self._names.claim(key.replace("/", "."))
-        job = Job(
+        served = self._served is None or scheduler in self._served
+        job = self._job(key, key.replace("/", "."), ClientPod(pod), scheduler, served=served)
+        self._control.clients.adopt(job, pod)
+        return job
+
+    def _job(self, key: str, name: str, client: ClientPod, scheduler: str, *, served: bool) -> Job:
+        """Return a new job for the pod of this key, called ``name`` unless another is."""
+        name = self._names.claim(name)
+        return Job(
             id=f"{WORKLOAD}!{name}",
             description=JobDescription(id=name, subtime=self._time.now, res=1, profile=name),
             number=self._control.numbered,
             requirements=NO_REQUIREMENTS,
             scheduler=scheduler,
-            served=self._served is None or scheduler in self._served,
+            served=served,
             pods=[key],
-            client=ClientPod(pod),
+            client=client,
         )
-        self._control.clients.adopt(job, pod)
-        return job
 
     def bound(self, job: Job, key: str, node: str) -> None:
         """Start the pod on its node, or refuse it as a kubelet does that has no room for it.
@@ -119,25 +115,25 @@ class ClientPods:
         assert client is not None
         if self._control.clients.stopping:
             return
-        if client.refused == "node":
+        if client.refused == NO_SUCH_NODE:
             self._warn(f"pod {key}: node {node} is no host of the simulation: nothing runs there")
-            self._control.clients.leave(job, "Pending", "")
+            self._control.clients.leave(job, "Pending", NO_SUCH_NODE)
             return
         if client.refused is not None:
-            reason = f"OutOf{client.refused}"
-            message = f"Pod was rejected: Node didn't have enough resource: {client.refused}"
-            self._kubelet.refuse(key, reason, message)
-            self._control.clients.leave(job, "Failed", reason)
+            self._refuse(job, key, client.refused, f"Pod was rejected: node {node}: {client.refused}")
             return
         try:
             self._prepare(job, client)
+            self._control.bound(job, key, node)
+            self._stages.bound(job, key)
         except InputError as error:
             self._warn(str(error))
-            self._kubelet.refuse(key, "InvalidSimulation", str(error))
-            self._control.clients.leave(job, "Failed", "InvalidSimulation")
-            return
-        self._control.bound(job, key, node)
-        self._stages.bound(job, key)
+            self._refuse(job, key, "InvalidSimulation", str(error))
+
+    def _refuse(self, job: Job, key: str, reason: str, message: str) -> None:
+        """Fail a pod whose process never runs."""
+        self._kubelet.refuse(key, reason, message)
+        self._control.clients.leave(job, "Failed", reason)
 
     def _prepare(self, job: Job, client: ClientPod) -> None:
         """Find out how long the process runs, and whether it is ever over. Raises InputError."""
@@ -186,33 +182,24 @@ class ClientPods:
         wait = 0.0
         if client.run and ran < FORGIVEN_AFTER:
             wait = min(max(2 * client.backoff, FIRST_BACKOFF), LONGEST_BACKOFF)
-        name = self._names.claim(f"{job.description.id.partition('.run')[0]}.run{client.run + 2}")
-        following = Job(
-            id=f"{WORKLOAD}!{name}",
-            description=JobDescription(id=name, subtime=self._time.now, res=1, profile=name),
-            number=self._control.numbered,
-            requirements=NO_REQUIREMENTS,
-            scheduler=job.scheduler,
+        following = self._job(
+            key,
+            f"{job.name.partition('.run')[0]}.run{client.run + 2}",
+            ClientPod(client.pod, run=client.run + 1, endless=client.endless, backoff=wait),
+            job.scheduler,
             served=job.served,
-            pods=[key],
-            client=ClientPod(client.pod, run=client.run + 1, backoff=wait),
         )
         self._control.clients.run_again(following, job)
-        if not client.endless:
-            self._finite.add(key)
-        uid = following.uids[key]
 
         def waits() -> bool:
-            return following.uids.get(key) == uid and following.life.state is JobState.SUBMITTED
+            return following.life.state is JobState.SUBMITTED
 
         def start() -> None:
-            self._finite.discard(key)
             self._prepare(following, following.client or client)
             self._kubelet.start_again(key, code, exited)
-            self._control.start(following)
+            self._stages.start(following)
 
         def expire() -> None:
-            self._finite.discard(key)
             self._kubelet.exceed_deadline(key, self._time.now, exited)
             self._control.clients.leave(following, "Failed", DEADLINE_EXCEEDED)
 
@@ -226,7 +213,6 @@ class ClientPods:
 
     def deleted(self, job: Job, key: str) -> bool:
         """End a pod that was deleted and whose process does not run; True: its node is free for others now."""
-        self._finite.discard(key)
         self._kubelet.remove(key)
         self._control.clients.leave(job, "Failed" if job.nodes else "Pending", "Deleted")
         return bool(job.nodes)

@@ -32,6 +32,8 @@ there is no controller that would take a new node's taint away."""
 
 NEEDS_PLATFORM = "Batsim 4 does not tell how many cores it has; give its platform file with --platform"
 
+NODE_LOST, NO_SUCH_NODE = "NodeLost", "NoSuchNode"
+"""Reasons of pods whose node is gone, or is no host of the simulation."""
 DEFAULT_CPU = "1"
 """Cores that a pod asks for if its job says nothing and hosts are shared."""
 
@@ -212,12 +214,17 @@ class Cluster:
             self.last_refusal = self._time.now
             raise ApiError.conflict("pods/binding", pod["metadata"]["name"], why)
 
-    def lacking(self, pod: JSON, node_name: str) -> str | None:
-        """Return the resource of which the node has too little for the pod; ``node`` for a node that is no host.
+    def why_not(self, pod: JSON, node_name: str) -> str | None:
+        """Return the reason for which the node's kubelet would fail the pod, ``OutOfcpu`` say; None if it takes it.
 
-        None if it has room. Exclusive hosts that are in use lack ``pods``.
+        Exclusive hosts that are in use have no room for ``pods``.
         """
-        return self.occupancy.lacking(pod, node_name)
+        if node_name in self._not_ready:
+            return NODE_LOST
+        if node_name not in self.hosts:
+            return NO_SUCH_NODE
+        lacking = self.occupancy.lacking(pod, node_name)
+        return None if lacking is None else f"OutOf{lacking}"
 
     def take(self, pod: JSON, node_name: str) -> None:
         """Let the pod hold the node from now on. Raises InvariantBroken."""

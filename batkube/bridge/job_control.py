@@ -7,7 +7,7 @@ from batkube.batsim.jobs import JobState
 from batkube.batsim.messages import Progress
 from batkube.bridge import pods
 from batkube.bridge.client_jobs import ClientJobs
-from batkube.bridge.cluster import Cluster
+from batkube.bridge.cluster import NODE_LOST, Cluster
 from batkube.bridge.decisions import Decisions
 from batkube.bridge.errors import InputError, InvariantBroken
 from batkube.bridge.jobs import Job, PodRequirements, told_progress
@@ -22,8 +22,6 @@ from batkube.results.events import EventLog
 from batkube.results.pods import PodRecord
 
 JSON = dict[str, Any]
-NODE_LOST = "NodeLost"
-"""The reason of a pod whose node is gone."""
 
 
 class JobControl:
@@ -96,12 +94,12 @@ class JobControl:
 
     @property
     def ends_to_come(self) -> bool:
-        """True if a job runs that will end by itself."""
-        return len(self._running) > len(self.clients.endless)
+        """True if a job runs that will end by itself, or will be started again and then end."""
+        return len(self._running) > len(self.clients.endless) or self.clients.ends_to_come
 
     def jobs_on(self, node: str) -> list[Job]:
         """Return the waiting or running jobs that have a pod on the node, in order of submission."""
-        live = (*self._waiting.values(), *self._running.values())
+        live = (*self._waiting.values(), *self._running.values(), *self.clients.between_runs.values())
         return sorted((job for job in live if node in job.nodes.values()), key=lambda job: job.number)
 
     @property

@@ -144,7 +144,7 @@ class ClientPod:
     run: int = 0
     """The number of its process, from 0: each run of it is a job."""
     refused: str | None = None
-    """The resource of which its node has too little; ``node`` for a node that is not simulated."""
+    """The reason for which its node does not take it (``Cluster.why_not``)."""
     profile: dict[str, Any] | None = None
     """The profile of its process; None until it is bound."""
     endless: bool = False

@@ -105,13 +105,8 @@ class Occupancy:
         return None
 
     def lacking(self, pod: JSON, name: str) -> str | None:
-        """Return the first resource of which the node has too little left for ``pod``; None if it has room.
-
-        ``node`` stands for a node that is not there, ``pods`` for an exclusive one in use.
-        """
-        node = self._nodes.get(name)
-        if node is None:
-            return "node"
+        """Return the first resource of which the node has too little left for ``pod``; None if it has room."""
+        node = self._nodes[name]
         if self.exclusive and node.pods:
             return "pods"
         return next(iter(self._lacking(node, requests_of(pod))), None)

@@ -140,7 +140,7 @@ class PodWatch:
     def _take_node(self, job: Job, pod: JSON, node: str) -> None:
         if job.client is not None:
             job.client.pod = pod
-            job.client.refused = self._cluster.lacking(pod, node)
+            job.client.refused = self._cluster.why_not(pod, node)
             if job.client.refused is not None:
                 return
         # Raising here would only fail the request that wrote the binding: the error is kept for the step loop.

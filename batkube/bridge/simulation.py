@@ -16,7 +16,7 @@ from batkube.bridge.decision_time import ZERO, DecisionTime, Reactions
 from batkube.bridge.decisions import Decisions
 from batkube.bridge.device_claims import DeviceClaims
 from batkube.bridge.draw import Draw
-from batkube.bridge.errors import InvariantBroken
+from batkube.bridge.errors import InputError, InvariantBroken
 from batkube.bridge.event_order import in_drawn_order, takes_away
 from batkube.bridge.finished import Finished
 from batkube.bridge.gangs import Gangs
@@ -35,6 +35,7 @@ from batkube.bridge.submissions import Submissions
 from batkube.bridge.time import SimulatedTime
 from batkube.bridge.user_deeds import UserDeeds
 from batkube.bridge.waits import WaitRecorder
+from batkube.kube.apimachinery.status import ApiError
 from batkube.kube.server import ApiServer
 from batkube.results.accounts import Accounts
 from batkube.results.attempts import AttemptLog
@@ -110,19 +111,20 @@ class Simulation:
         )
         self._server = server
         self._events = events
+        self.registration = Registration(
+            server, time, self.control.clients, self.decisions, until=until, warn=self.warn
+        )
         self.clients = ClientPods(
             self.control,
             self.cluster,
             self.stages,
             time,
             RunTimes(run_times or RunTimeRules(), seed=seed, profile=self.submissions.profile, warn=self.warn),
+            self.registration,
             served=None if served is None else tuple(served),
             warn=self.warn,
         )
         self._watch = PodWatch(server, self.control, self.cluster, self.clients.adopt)
-        self.registration = Registration(
-            server, time, self.control.clients, self.decisions, until=until, warn=self.warn
-        )
         self._claims = DeviceClaims(server, self.warn)
         self.deeds = UserDeeds(server, time, events, alone=not backs_off)
         self._static_jobs_to_come = True
@@ -154,7 +156,6 @@ class Simulation:
             or self._static_jobs_to_come
             or self._external_events_to_come
             or self.control.ends_to_come
-            or self.clients.ends_to_come
             or self.stages.next_date is not None
             or self.power.switching
             or self.registration.goes_on
@@ -180,7 +181,6 @@ class Simulation:
         return (
             self._static_jobs_to_come
             or self.control.ends_to_come
-            or self.clients.ends_to_come
             or self.control.any_waiting
             or self.registration.goes_on
         )
@@ -268,7 +268,6 @@ class Simulation:
         self.submissions.begin(data)
         self._static_jobs_to_come = bool(data.workloads)
         if data.config.dynamic_jobs_enabled:
-            self.clients.enabled = True
             self.registration.begin()
         self.decisions.table.exclusive = not data.allow_compute_sharing
         storages = Storages(data.storage_resources, named=data.names_storages)
@@ -283,7 +282,10 @@ class Simulation:
         self._claims.start()
         shown = {"nodes": list(self.cluster.hosts), "compute_sharing": data.allow_compute_sharing}
         self._events.write(self.time.now, "simulation_begins", **shown)
-        self._server.release_workloads()
+        try:
+            self._server.release_workloads()
+        except ApiError as error:
+            raise InputError(f"--objects: {error.message}") from None
 
     def _admit(self, pod: dict[str, Any], node: str) -> None:
         self.cluster.check_binding(pod, node)

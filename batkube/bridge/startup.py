@@ -64,6 +64,11 @@ class Plan:
         self.used = True
         self._queue.push(whole_microseconds(date), _Planned(act, holds))
 
+    def next_stop(self, now: float) -> float | None:
+        """Return the date at which the simulation must stop for it, never the present; None if nothing is planned."""
+        date = self.next_date if self.used else None
+        return None if date is None else max(date, now + SOONEST)
+
     @property
     def next_date(self) -> float | None:
         while (entry := self._queue.first) is not None and not entry.holds():
@@ -112,8 +117,7 @@ class PodStages:
     @property
     def next_date(self) -> float | None:
         """The date when the next pod will have started, or ended; None if none is on its way. Never the present."""
-        date = self._turns.next_date if self._turns.used else None
-        return None if date is None else max(date, self._time.now + SOONEST)
+        return self._turns.next_stop(self._time.now)
 
     def advance(self) -> bool:
         """Bring the pods up to date; False if none has started or ended."""
@@ -130,7 +134,7 @@ class PodStages:
         """
         if self._startup is None:
             if len(job.nodes) == len(job.pods):
-                self._start(job)
+                self.start(job)
             else:
                 self._kubelet.create(pod)
             return
@@ -158,9 +162,9 @@ class PodStages:
         self._control.start_pod(job, pod)
         self._kubelet.tell(pod, Told.STARTED, self._time.now)
         if all(self._control.pods[name].starting_time is not None for name in job.pods):
-            self._start(job)
+            self.start(job)
 
-    def _start(self, job: Job) -> None:
+    def start(self, job: Job) -> None:
         """Start the job when its hosts are on, unless one of them goes before Batsim would have started it."""
         if not self._power.switches_hosts and not self._outages.known:
             self._control.start(job)
@@ -172,7 +176,7 @@ class PodStages:
 
         def try_again() -> None:
             if holds():
-                self._start(job)
+                self.start(job)
 
         if not self._power.wake(job.nodes.values(), try_again):
             for pod in job.pods:
@@ -184,7 +188,7 @@ class PodStages:
             self._control.start(job)
             return
         # The bridge makes the pods anew when it is told of the outage. If the outage never comes, the job starts then.
-        self._turns.add(max(date, self._time.now) + SOONEST, partial(self._start, job), holds)
+        self._turns.add(max(date, self._time.now) + SOONEST, partial(self.start, job), holds)
 
     def terminate(self, job: Job, grace: int, why: str) -> None:
         """Kill a job that runs when ``grace`` simulated seconds are over, unless it has ended by then."""

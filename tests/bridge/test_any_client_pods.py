@@ -8,7 +8,7 @@ import pytest
 from batkube.batsim.jobs import JobState
 from batkube.bridge.step_settings import OnDeadlock, StepSettings
 from tests.bridge.test_client_pods import pod
-from tests.bridge.world import JSON, World, delays
+from tests.bridge.world import JSON, World, delays, outage
 
 CORES = 4
 
@@ -28,7 +28,7 @@ class Game:
         until = self.rng.choice((0.0, 700.0))
         self.world = World(
             folder, [CORES, CORES], delays(*jobs, p=self.rng.randint(1, 200)), sharing=True, objects=objects,
-            keep_finished=keep, until=until,
+            keep_finished=keep, until=until, external_events=outage(0, 40, 90) if self.rng.random() < 0.4 else (),
         )  # fmt: skip
 
     def pod(self) -> JSON:
@@ -56,7 +56,7 @@ class Game:
         for waiting in world.waiting():
             for node in world.nodes():
                 name, metadata = node["metadata"]["name"], waiting["metadata"]
-                if world.simulation.cluster.lacking(waiting, name) is None:
+                if world.simulation.cluster.why_not(waiting, name) is None:
                     await world.bind(metadata["name"], name, metadata["namespace"])
                     break
 

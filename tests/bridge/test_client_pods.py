@@ -7,7 +7,7 @@ import pytest
 
 from batkube.bridge.run_times import RunTimeRules
 from batkube.startup.durations import read_durations
-from tests.bridge.world import JSON, World, delays, first_fit
+from tests.bridge.world import JSON, World, delays, first_fit, outage
 
 NO_JOBS: JSON = {"jobs": [], "profiles": {"ten": {"type": "delay", "delay": 10}}}
 
@@ -352,3 +352,29 @@ async def test_a_simulator_that_registers_no_jobs_is_told_of_in_a_warning(tmp_pa
     assert world.simulation.warnings == [
         "pods that clients make do not run: Batsim was started without --enable-dynamic-jobs"
     ]
+
+
+async def test_a_pod_that_backs_off_is_lost_with_its_node(tmp_path: Path) -> None:
+    crashing = pod("crash", policy="OnFailure", duration="5", exit_code="1")
+    world = World(
+        tmp_path, [4], NO_JOBS, sharing=True, objects=[crashing], external_events=outage(0, 12, 100), until=200.0
+    )
+    await world.run(first_fit)
+    assert [run[2] for run in runs(world)] == [0, 5]  # the next would have begun at 20, on a host that is gone
+    assert world.server.get("pods", "crash", "default")["status"]["reason"] == "NodeLost"
+
+
+async def test_a_pod_that_comes_to_a_node_that_is_gone_fails(tmp_path: Path) -> None:
+    late = pod("late", duration="5")
+    late["spec"]["nodeName"] = "h0"
+    workload = delays({"id": "tick", "subtime": 50}, p=1)
+    world = World(tmp_path, [4, 4], workload, sharing=True, external_events=outage(0, 10, 100))
+
+    async def schedule(world: World) -> None:
+        if world.time.now == 50 and world.server.store.get("pods", "default", "late") is None:
+            world.server.create("pods", late, "default")
+        await first_fit(world)
+
+    await world.run(schedule)
+    assert world.server.get("pods", "late", "default")["status"]["reason"] == "NodeLost"
+    assert [run[0] for run in runs(world)] == ["tick"]
