@@ -2,9 +2,12 @@
 
 import re
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from batkube.kube.apimachinery.quantity import Quantity
-from batkube.workloads.reader import Record
+
+if TYPE_CHECKING:  # settings ask here for the names of packings, and shall not load all that readers need
+    from batkube.workloads.reader import Record
 
 PODS = "pods"
 """The packing where each processor is a pod."""
@@ -35,7 +38,7 @@ class Packing:
             raise ValueError("--packing cores: there are no hosts; say how many cores a pod may have: cores=N")
         return cls(int(given) if given else host_cores)
 
-    def packed(self, record: Record) -> Record:
+    def packed(self, record: "Record") -> "Record":
         """Return the record with as few pods as hosts allow, all of one size; one whose pods name their cpu stays."""
         if self.cores is None or "cpu" in record.wants:
             return record
