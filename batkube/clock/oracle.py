@@ -24,8 +24,8 @@ from dataclasses import dataclass, field
 from batkube.clock.idle_cpu import IdleCpu, only_cpu
 from batkube.clock.observed_processes import ProcessTree
 from batkube.clock.pause import FinePause
-from batkube.clock.peers import socket_inodes
 from batkube.clock.server_side import ServerLook, ServerSide
+from batkube.clock.socket_owners import SocketOwners
 from batkube.clock.syscalls import WAITING, name
 from batkube.clock.tcp import HasFileDescriptor
 from batkube.clock.threads import OUTSIDE, RUNNING, UNTOLD, Thread, ThreadEnded
@@ -79,6 +79,7 @@ class IdleOracle:
         self._server = ServerLook(server, self._is_observed)
         server.when_bytes_come(self._heed)
         self._tree = ProcessTree()
+        self._socket_owners = SocketOwners(self._tree)
         self._pause = FinePause()
         self._hot: Thread | None = None
         self._ran = True
@@ -92,8 +93,6 @@ class IdleOracle:
         self._since = 0.0
         """The last time the processes were given something to do, or have sent something (time.monotonic)."""
         self._idle_cpu: IdleCpu | None = None
-        self._observed_sockets: dict[int, bool] = {}
-        self._sockets_of = -1
 
     def add(self, pid: int) -> None:
         """Observe the process ``pid``, its threads and its descendants."""
@@ -121,7 +120,7 @@ class IdleOracle:
         while self._tree.refresh():
             pass
         inode = self._server.far_inode(connection)
-        return next((pid for pid in sorted(self._tree.processes) if inode is None or _has_socket(pid, inode)), None)
+        return min(self._tree.processes, default=None) if inode is None else self._socket_owners.owner(inode)
 
     def look(self) -> Verdict:
         """Examine the processes once, without waiting.
@@ -321,16 +320,4 @@ class IdleOracle:
 
     def _is_observed(self, inode: int) -> bool:
         """Tell whether one of the processes has the socket open, or may have."""
-        if self._sockets_of != self._tree.generation:
-            self._sockets_of = self._tree.generation
-            self._observed_sockets.clear()
-        known = self._observed_sockets.get(inode)
-        if known is None:
-            known = inode != 0 and any(_has_socket(pid, inode) for pid in self._tree.processes)
-            self._observed_sockets[inode] = known
-        return known
-
-
-def _has_socket(pid: int, inode: int) -> bool:
-    inodes = socket_inodes(pid)
-    return inodes is None or inode in inodes
+        return inode != 0 and self._socket_owners.owner(inode) is not None
