@@ -159,6 +159,7 @@ class Connection(HttpToolsProtocol):
         carry_out = partial(self._carry_out, method)
         if self.client is not None and turns.takes(self.client):
             turns.hold(self.client, (method, self.url, self._body), carry_out)
+            self._begun.discard(self)  # thousands may wait, and `Listener.works` asks each of `_begun`
         elif lead := self._answering.lead(method):
             self._do_later(lead, carry_out)
         else:
@@ -178,6 +179,7 @@ class Connection(HttpToolsProtocol):
 
     def _carry_out(self, method: bytes) -> None:
         assert self._body is not None
+        self._begun.add(self)
         takes_turns = self._answering.turns.takes(self.client)
         answer = self._answering.answer(method, self.url, self.headers, self._body, self._certified, takes_turns)
         self._body = None

@@ -10,7 +10,7 @@ import asyncio
 import socket
 import ssl
 from collections.abc import Awaitable, Callable, Container, MutableMapping
-from typing import Any, cast
+from typing import Any
 
 import uvicorn
 from uvicorn.server import ServerState
@@ -101,8 +101,8 @@ class Listener:
         tasks = list(self._state.tasks)
         if tasks:
             await asyncio.wait(tasks, timeout=patience)
-        for transport in self.transports():
-            transport.abort()
+        for wire in self.wires():
+            wire.abort()
         for task in list(self._state.tasks):
             task.cancel()
         await asyncio.sleep(0)  # lets the transports close their sockets
@@ -120,15 +120,9 @@ class Listener:
     def socket(self) -> socket.socket | None:
         return self._socket
 
-    def transports(self) -> list[asyncio.Transport]:
-        """Return the transports of all open connections, in no particular order. With TLS they are those beneath it."""
-        if self._layers:
-            return [layer.tcp for layer in self._layers]
-        return [connection.transport for connection in self._state.connections]
-
     def wires(self) -> list[Wire]:
-        """Return the transports of all open connections as the objects that note their traffic."""
-        return cast(list[Wire], self.transports())
+        """Return the transports of all open connections; with TLS those beneath it."""
+        return list(self.traffic.open)
 
     def holds_bytes(self) -> bool:
         """Return True if bytes have arrived that no request has got."""

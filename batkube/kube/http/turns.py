@@ -8,6 +8,7 @@ observer of the program calls `next` whenever the program rests.
 from __future__ import annotations
 
 import asyncio
+import bisect
 import math
 import random
 import socket
@@ -49,7 +50,7 @@ class Turns:
         self.strangers = 0
         """The number of write requests of clients that take no turns."""
         self._places: dict[Client, int] = {}
-        self._held: dict[Held, Callable[[], None]] = {}
+        self._held: list[tuple[Held, Callable[[], None]]] = []  # in order; no two are equal in the first part
         self._holding: set[Client] = set()
         self._watchers: dict[Watcher, int] = {}  # and when they came
         self._followed = 0
@@ -96,7 +97,7 @@ class Turns:
             self._holding.discard(client)
             carry_out()
 
-        self._held[held] = go
+        bisect.insort(self._held, (held, go))
 
     async def turn(self, client: Client | None, *content: bytes) -> None:
         """Wait until it is the turn of a request. A client that takes no turns does not wait."""
@@ -147,11 +148,11 @@ class Turns:
             if at < len(telling):
                 self._tell(telling[at], telling)
             else:
-                self._carry_out(sorted(self._held)[at - len(telling)])
+                self._carry_out(at - len(telling))
         elif telling:
             self._tell(min(telling, key=_held_revision), telling)
         else:
-            self._carry_out(min(self._held))
+            self._carry_out(0)
         return True
 
     def _tell(self, watcher: Watcher, telling: Sequence[Watcher]) -> None:
@@ -160,8 +161,9 @@ class Turns:
         limit = min((_held_revision(other) for other in telling if other is not watcher), default=math.inf)
         self.together += watcher.let_through(limit if self.at_once else 0)
 
-    def _carry_out(self, held: Held) -> None:
-        self._held.pop(held)()
+    def _carry_out(self, at: int) -> None:
+        _, go = self._held.pop(at)
+        go()
 
     def _holding_back(self) -> list[Watcher]:
         """Return the watches of which something waits for its turn, in the order in which the watches came."""
@@ -182,7 +184,7 @@ class Turns:
         self._watchers.clear()
         self._woken.clear()
         while self._held:
-            self._held.pop(min(self._held))()
+            self._carry_out(0)
 
 
 def _held_revision(watcher: Watcher) -> float:

@@ -13,9 +13,11 @@ from uvicorn.protocols.utils import get_remote_addr
 
 
 class Traffic:
-    """The open connections that need to be looked at."""
+    """The open connections, and those of them that need to be looked at."""
 
     def __init__(self) -> None:
+        self.open: dict[Wire, None] = {}
+        """All of them, in the order in which they were opened."""
         self.active: set[Wire] = set()
         """The connections opened, read from or written to since the last call of `take_active`."""
         self.unsent: set[Wire] = set()
@@ -33,8 +35,14 @@ class Traffic:
         taken, self.active = self.active, set()
         return taken
 
+    def begin(self, wire: Wire) -> None:
+        """Note a connection that was opened."""
+        self.open[wire] = None
+        self.active.add(wire)
+
     def forget(self, wire: Wire) -> None:
         """Forget a connection that is closed."""
+        self.open.pop(wire, None)
         self.active.discard(wire)
         self.unsent.discard(wire)
 
@@ -87,7 +95,7 @@ class WireProtocol(asyncio.Protocol):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Show the protocol its transport."""
         self._wire = Wire(cast(asyncio.Transport, transport), self._traffic)
-        self._traffic.active.add(self._wire)
+        self._traffic.begin(self._wire)
         self._protocol.connection_made(cast(asyncio.Transport, self._wire))
 
     def data_received(self, data: bytes) -> None:
