@@ -6,9 +6,10 @@ import time
 from batkube.bridge.errors import RunFailed
 from batkube.bridge.quiescence import has_asked_for_pods, not_quiescent
 from batkube.bridge.step_settings import StepSettings
+from batkube.bridge.work_limit import wait_within
 from batkube.clock.oracle import IdleOracle
 from batkube.clock.simulated import SimulatedClock
-from batkube.clock.verdict import not_idle
+from batkube.clock.verdict import Verdict, not_idle
 from batkube.kube.server import ApiServer
 from batkube.kube.storage.deadlines import Deadlines
 from batkube.results.run import QuiescenceCounts
@@ -130,12 +131,14 @@ class QuiescenceOnSimulatedClock:
 
     async def _observe(self) -> None:
         """Return when the scheduler is at rest. Raises RunFailed."""
-        verdict = await self._clock.wait_for_quiescence(
-            timeout=self._settings.quiescence_timeout, progress=self._server.requests.total
-        )
+        limit = self._settings.quiescence_timeout
+        verdict = await wait_within(limit, self._wait, self._clock.processor_time)
         self.counts.nudges = self._clock.nudges
         if verdict.gone:
             # The code that waits for the process reports its end, with exit code and last words.
             await asyncio.Event().wait()
         if not verdict.idle:
-            raise not_quiescent(self.counts, verdict, self._settings.quiescence_timeout)
+            raise not_quiescent(self.counts, verdict, limit)
+
+    async def _wait(self, seconds: float) -> Verdict:
+        return await self._clock.wait_for_quiescence(timeout=seconds, progress=self._server.requests.total)

@@ -15,6 +15,7 @@ from batkube.bridge.errors import RunFailed
 from batkube.bridge.metrics_quiescence import SETTLE, MetricsQuiescence
 from batkube.bridge.presence import Presence
 from batkube.bridge.step_settings import OnSchedulerLoss, QuiescenceMeans, StepSettings
+from batkube.bridge.work_limit import wait_within
 from batkube.clock.metrics import MetricsEndpoint
 from batkube.clock.oracle import IdleOracle, unobservable
 from batkube.clock.peers import peer_pid
@@ -189,10 +190,12 @@ class QuiescenceOnRealClock:
         """Wait for quiescence as far as it can be observed; tell whether all schedulers were observed."""
         if self._observed is None:
             return False
-        verdict = await self._observed.wait_for_quiescence(self._settings.quiescence_timeout)
+        observed = self._observed
+        limit = self._settings.quiescence_timeout
+        verdict = await wait_within(limit, observed.wait_for_quiescence, observed.processor_time)
         if not verdict.idle:
-            raise not_quiescent(self.counts, verdict, self._settings.quiescence_timeout)
-        return self._observed.all_in_sight()
+            raise not_quiescent(self.counts, verdict, limit)
+        return observed.all_in_sight()
 
     async def _by_metrics(self, metrics: MetricsQuiescence) -> float:
         settings = self._settings
@@ -253,6 +256,10 @@ class Observed:
     def look(self) -> Verdict:
         """Look once."""
         return self._oracle.look()
+
+    def processor_time(self) -> float:
+        """Return the seconds of processor time that the processes have used."""
+        return self._oracle.processor_time()
 
     async def wait_for_quiescence(self, timeout: float) -> Verdict:
         """Wait until all observed processes are at rest, ``timeout`` real seconds at most."""

@@ -116,7 +116,8 @@ class StepSettings(BaseModel):
         ),
     ] = DEFAULT_PATIENCE
     quiescence_timeout: Annotated[float, Field(gt=0)] = 60.0
-    """The longest time that a scheduler may stay busy with one event before the run fails."""
+    """The seconds of processor time that a scheduler may use for one event, and of real time in which it uses next to
+    none and does not rest, before the run fails."""
     startup_timeout: Annotated[float, Field(gt=0)] = 60.0
     """The longest time that a scheduler may be busy before it asks for pods the first time."""
     timers: Annotated[

@@ -33,12 +33,14 @@ between two events: its length in seconds has the digits of the golden ratio.
 
 NUDGE_PERIOD = 0.01
 """Real seconds between two checks whether the clock must be nudged on."""
-SILENCE, WORK, PATIENCE = 2.0, 8.0, 45.0
+SILENCE, WORK, PATIENCE, STANDSTILL = 2.0, 20.0, 45.0, 0.01
 """The times after which processes are nudged that have neither come to rest nor shown any progress.
 
 They are nudged after SILENCE real seconds and then WORK seconds of processor time (Python may need three to load its
-modules), or else after PATIENCE real seconds in all. A nudge depends on real time, and so the run is not repeatable any
-more. Their processor time is not asked for before the SILENCE is over, because this reads a file of each process.
+modules, and kube-scheduler more to try some thousand pods again), or else after PATIENCE real seconds of which they
+were on a processor for less than the share STANDSTILL. A nudge depends on real time, and so the run is not repeatable
+any more: on a busy machine it must not come sooner. Their processor time is not asked for before the SILENCE is over,
+because this reads a file of each process.
 """
 NUDGE = 1_000_000
 """The first step of a nudge, in nanoseconds of simulated time; it doubles after each ten nudges, up to real speed.
@@ -84,6 +86,10 @@ class SimulatedClock:
         The helper is closed with the clock.
         """
         self._helpers.append(helper)
+
+    def processor_time(self) -> float:
+        """Return the seconds of processor time that the processes have used."""
+        return self._oracle.processor_time()
 
     @property
     def now(self) -> float:
@@ -225,6 +231,8 @@ class _Nudge:
         self._since = 0.0
         self._worked: float | None = None
         """The processor time in seconds that had been used when the silence was over."""
+        self._still_since = self._stood = 0.0
+        """The time from which a standstill counts, and the processor time that had been used then."""
         self._count = 0
 
     def __call__(self) -> None:
@@ -240,8 +248,16 @@ class _Nudge:
             return
         worked = self._processor_time()
         if self._worked is None:
-            self._worked = worked
-        if worked - self._worked >= WORK or now - self._since >= PATIENCE:
+            self._worked, self._still_since, self._stood = worked, self._since, worked
+        if worked - self._worked >= WORK or self._stands_still(now, worked):
             step = min(NUDGE << min(self._count // 10, 20), round(NUDGE_PERIOD * SECOND))
             self._move_on(step, limited=self._count < LIMITED_NUDGES)
             self._count += 1
+
+    def _stands_still(self, now: float, worked: float) -> bool:
+        if now - self._still_since < PATIENCE:
+            return False
+        if worked - self._stood < STANDSTILL * PATIENCE:
+            return True
+        self._still_since, self._stood = now, worked
+        return False
