@@ -8,6 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from batkube.api_settings import AccessSettings, ApiSettings
 from batkube.batsim.options import BatsimOptions
+from batkube.bridge.controller_settings import Which
 from batkube.bridge.run_time_settings import RunTimeSettings
 from batkube.bridge.step_settings import StepSettings
 from batkube.option import ACCESS, API_ONLY, CLUSTER, INPUTS, RESULTS, SCHEDULER, SIMULATOR, TIME, Only, Option, Without
@@ -151,6 +152,15 @@ class ClusterSettings(SimulationSettings):
             "SECONDS",
         ),
     ] = None
+    controllers: Annotated[
+        Which,
+        Option(
+            "Controllers of Jobs and the like (docs/controllers.md): builtin, none, or auto: built in, unless a "
+            "kube-controller-manager calls.",
+            CLUSTER,
+            "WHICH",
+        ),
+    ] = Which.AUTO
     access: AccessSettings = AccessSettings()
     api: ApiSettings = ApiSettings()
     seed: Annotated[

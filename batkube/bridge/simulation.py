@@ -12,9 +12,10 @@ from batkube.batsim.platform import Platform
 from batkube.bridge.availability import AVAILABLE, UNAVAILABLE, Availability
 from batkube.bridge.client_pods import ClientPods
 from batkube.bridge.cluster import Cluster
+from batkube.bridge.controller_settings import Which
+from batkube.bridge.controllers import Controllers
 from batkube.bridge.decision_time import ZERO, DecisionTime, Reactions
 from batkube.bridge.decisions import Decisions
-from batkube.bridge.device_claims import DeviceClaims
 from batkube.bridge.draw import Draw
 from batkube.bridge.errors import InputError, InvariantBroken
 from batkube.bridge.event_order import in_drawn_order, takes_away
@@ -52,7 +53,7 @@ class Simulation:
     events to come, if their file is known. ``energy``: Batsim simulates it, so that hosts can be switched;
     ``power_off_after``: see Power. ``keep_finished``: see Finished. ``seed``: see Draw. ``backs_off``: False for a
     scheduler inside batkube: it decides whenever something changes, and sends no requests. ``run_times``: of
-    pods that clients make. ``until``: the simulated date before which it does not end.
+    pods that clients make. ``until``: the simulated date before which it does not end. ``controllers``: those played.
     """
 
     def __init__(
@@ -76,6 +77,7 @@ class Simulation:
         backs_off: bool = True,
         run_times: RunTimeRules | None = None,
         until: float = 0.0,
+        controllers: Which = Which.NONE,
     ) -> None:
         self.time = time
         self.reactions = Reactions(decision_time, time)
@@ -125,7 +127,7 @@ class Simulation:
             warn=self.warn,
         )
         self._watch = PodWatch(server, self.control, self.cluster, self.clients.adopt)
-        self._claims = DeviceClaims(server, self.warn)
+        self._controllers = Controllers(server, time, self.warn, controllers)
         self.deeds = UserDeeds(server, time, events, alone=not backs_off)
         self._static_jobs_to_come = True
         self._external_events_to_come = False
@@ -135,7 +137,7 @@ class Simulation:
         self._watch.stop()
         self.waits.finish()
         self.power.stop()
-        self._claims.stop()
+        self._controllers.stop()
         self.registration.stop()
         self.deeds.stop()
         self.attempts.close()
@@ -158,17 +160,9 @@ class Simulation:
             or self.control.ends_to_come
             or self.stages.next_date is not None
             or self.power.switching
+            or self._controllers.act_by_themselves
             or self.registration.goes_on
         )
-
-    def no_room_until_an_event(self, backoff: float) -> bool:
-        """Tell whether no pod can be placed before something happens: exclusive hosts, all taken.
-
-        False soon after a binding was refused: the scheduler may try that pod again within ``backoff`` simulated
-        seconds, and the pod that it tries first when there is room depends on when it did.
-        """
-        cluster = self.cluster
-        return self.expects_events and cluster.occupancy.full and self.time.now > cluster.last_refusal + backoff
 
     @property
     def revision(self) -> int:
@@ -182,6 +176,7 @@ class Simulation:
             self._static_jobs_to_come
             or self.control.ends_to_come
             or self.control.any_waiting
+            or self._controllers.act_by_themselves
             or self.registration.goes_on
         )
 
@@ -226,13 +221,13 @@ class Simulation:
             self._apply(event)
             if index == last_loss:
                 self._availability.clear()
-            self._claims.sync()
+            self._controllers.sync()
             changed = self._server.store.revision != revision
         self.time.advance(max(self.time.now, message.now))
         advanced = self.stages.advance()
         advanced = self.clients.advance() or advanced
         advanced = self.power.advance() or advanced
-        self._claims.sync()
+        self._controllers.sync()
         return advanced or told
 
     def _apply(self, event: messages.Event) -> None:
@@ -279,7 +274,7 @@ class Simulation:
         self._server.bind_admission.append(self._admit)
         self.waits.begin()
         self._watch.start()
-        self._claims.start()
+        self._controllers.start()
         shown = {"nodes": list(self.cluster.hosts), "compute_sharing": data.allow_compute_sharing}
         self._events.write(self.time.now, "simulation_begins", **shown)
         try:
@@ -331,7 +326,7 @@ class Simulation:
         self.power.advance()
         if done.bound:
             self.gangs.resume()
-        self._claims.sync()
+        self._controllers.sync()
         return freed or self._server.store.revision != before
 
     @property
@@ -385,6 +380,8 @@ class Simulation:
         if self.registration.goes_on:
             self.decisions.call_later(self.registration.until)
         if self.unfinished and (date := self.power.next_date) is not None:
+            self.decisions.call_later(date)
+        if self.unfinished and (date := self._controllers.next_date) is not None:
             self.decisions.call_later(date)
         return self.decisions.reply()
 

@@ -190,12 +190,22 @@ class StepLoop:
             waiting=simulation.waits_for_scheduler,
             more_to_come=simulation.expects_more,
             until=simulation.registration.until,
-            in_vain=self._retries_on_events and simulation.no_room_until_an_event(self._settings.timer_window),
+            in_vain=self._retries_on_events and self._no_room_until_an_event(),
             at_last=at_last,
         )
         if stop is not None:
             simulation.decisions.call_later(stop)
         return stop is not None
+
+    def _no_room_until_an_event(self) -> bool:
+        """Tell whether no pod can be placed before something happens: exclusive hosts, all taken.
+
+        False soon after a binding was refused: the scheduler may try that pod again within its back-off, and the pod
+        that it tries first when there is room depends on when it did.
+        """
+        simulation, cluster = self._simulation, self._simulation.cluster
+        tried_again = simulation.time.now <= cluster.last_refusal + self._settings.timer_window
+        return simulation.expects_events and cluster.occupancy.full and not tried_again
 
     def _keep_appointment(self, date: float | None) -> bool:
         """Let Batsim call when the scheduler has asked for it; False if it has not, or has too often in vain."""

@@ -26,6 +26,7 @@ from .http.metrics import exposition
 from .http.serving import Serving
 from .in_process import scheduling
 from .in_process.bootstrap import bootstrap
+from .in_process.caller import Caller, service_account
 from .in_process.given import Given, Told
 from .in_process.trusted import TrustedWrites
 from .kinds.core.node_lifecycle import TaintedNodes
@@ -211,6 +212,10 @@ class ApiServer(Serving):
         options = DeleteOptions(grace_seconds=grace_seconds, uid=uid)
         version, _ = delete(Write.of(self._api, kind, self._namespace(kind, namespace), name), options)
         return version.obj
+
+    def controller(self, name: str) -> Caller:
+        """Return who writes as the controller of that name in kube-controller-manager does."""
+        return Caller(self._api, service_account("kube-system", name), "kube-controller-manager")
 
     def bind(self, name: str, node: str, namespace: str | None = None, *, uid: str = "") -> JSON:
         """Give a pod its node. Raise ApiError if a scheduler over HTTP would be refused. `uid` is that of the pod that

@@ -112,6 +112,7 @@ async def play(
             startup=inputs.startup,
             run_times=inputs.run_times,
             until=settings.run_times.until,
+            controllers=settings.controllers,
             pace=pace,
             control_latency=control_latency(settings, inputs.platform),
             outages=outages(settings),

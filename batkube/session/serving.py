@@ -130,6 +130,7 @@ async def _simulations(
             startup=given.startup,
             run_times=given.run_times,
             until=settings.run_times.until,
+            controllers=settings.controllers,
             pace=pace,
             control_latency=given.control_latency,
             energy=settings.energy,

@@ -16,6 +16,7 @@ from batkube.batsim.outputs import MachineTotals
 from batkube.batsim.own_results import Contradiction, JobKey, OwnJob, dated_by
 from batkube.batsim.platform import Platform
 from batkube.batsim.simulator import Simulator, SimulatorError
+from batkube.bridge.controller_settings import Which
 from batkube.bridge.errors import InputError, InvariantBroken, RunFailed
 from batkube.bridge.job_files import JobFiles
 from batkube.bridge.quiescence import Quiescence
@@ -58,8 +59,8 @@ class Session:
     ``served``: the names that running schedulers go by, where they are known.
     ``pace``: how simulated time goes on, for whoever controls it; by default as ``settings`` say.
     ``retries_on_events``: see StepLoop.
-    ``run_times``, ``until``, ``control_latency``, ``outages``, ``energy``, ``power_off_after``, ``seed``: see
-    Simulation.
+    ``run_times``, ``until``, ``controllers``, ``control_latency``, ``outages``, ``energy``, ``power_off_after``,
+    ``seed``: see Simulation.
     ``parquet``: write the tables as Apache Parquet, too.
     ``use_of``: tells what the scheduler's process has used so far.
     ``afterwards``: the simulator's own results, whose dates replace those of its messages at the end.
@@ -81,6 +82,7 @@ class Session:
         startup: Startup | None = None,
         run_times: RunTimeRules | None = None,
         until: float = 0.0,
+        controllers: Which = Which.NONE,
         pace: Pace | None = None,
         control_latency: float = 0.0,
         outages: Sequence[ExternalEvent] = (),
@@ -113,6 +115,7 @@ class Session:
             startup=startup,
             run_times=run_times,
             until=until,
+            controllers=controllers,
             control_latency=control_latency,
             outages=outages,
             energy=energy,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import socket
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from contextlib import AbstractContextManager
 
 from ..storage.deadlines import Deadlines
@@ -29,6 +29,11 @@ class Activity:
     def requests(self) -> Counter[tuple[str, str]]:
         """The number of requests that came over HTTP, by verb and storage key."""
         return self._endpoint.requests
+
+    @property
+    def agents(self) -> Collection[str]:
+        """The User-Agents of the clients that have called, in order of their first requests."""
+        return self._endpoint.agents
 
     def busy(self) -> bool:
         """Return True if something is still on its way: a request in work, an event or an answer not yet in a socket.

@@ -40,6 +40,7 @@ Document = Callable[[list[str], str, str, Query], HttpAnswer]
 
 _WRITES = frozenset((b"POST", b"PUT", b"PATCH", b"DELETE"))
 
+MOST_AGENTS = 1000
 DEAF_SECONDS = 5.0  # real seconds
 MARK_SECONDS = 2  # before its end a watch is told how far it has come: a shorter one is not (`nextBookmarkTime`)
 DELETE_LEAD, DELETE_LAG = 0.005, 0.001  # real seconds
@@ -73,6 +74,7 @@ class Endpoint:
         self._own_streams: dict[asyncio.Event, Client | None] = {}
         self._woken: set[Watcher] = set()  # those of which something may wait to be written
         self.requests: Counter[tuple[str, str]] = Counter()  # by verb and storage key
+        self.agents: dict[str, None] = {}  # the User-Agents of clients, in order of their first request; some of them
         self.terminated: Counter[str] = Counter()  # watches whose clients did not read, by storage key
         self.deadlines: Deadlines | None = None  # of watches; None: by the clock of the event loop
         self.on_write: list[Callable[[Written], None]] = []  # called after each write of a client over HTTP
@@ -229,6 +231,8 @@ class Endpoint:
                 raise ApiError.request_too_large(MAX_BODY)
             request = Request(method, info, query, accept, content_type, body, user_agent, user, warnings, upgrades)
             self.requests[verb_of(request), info.resource.storage] += 1
+            if user_agent not in self.agents and len(self.agents) < MOST_AGENTS:
+                self.agents[user_agent] = None
             result = handle(self.api, request)
             if self.on_write and method != "GET" and isinstance(result, HttpAnswer) and result.code < 300:
                 self._tell_written(request, takes_turns)

@@ -1,0 +1,129 @@
+"""The cluster as controllers see it: objects, who owns them, dates."""
+
+from calendar import timegm
+from collections.abc import Callable, Iterator
+from time import strptime
+from typing import Any
+
+from batkube.controllers.owners import controller_of
+from batkube.controllers.work_queue import Clock
+from batkube.kube.server import ApiServer
+from batkube.kube.storage.store import DELETED, Change
+
+JSON = dict[str, Any]
+Key = tuple[str, str]
+"""Namespace and name."""
+
+
+class Owned:
+    """The objects of a kind by the uid of the controller that owns them, in the order in which they came."""
+
+    def __init__(self, server: ApiServer, storage: str) -> None:
+        self._server = server
+        self._storage = storage
+        self._by_owner: dict[str, dict[Key, None]] = {}
+        self._owner_of: dict[Key, str] = {}
+        for obj in server.store.list(storage):
+            self._note(obj)
+        server.store.subscribe(self._on_change, (storage,))
+
+    def stop(self) -> None:
+        """Follow no more."""
+        self._server.store.unsubscribe(self._on_change)
+
+    def of(self, uid: str) -> list[JSON]:
+        """Return the objects whose controller has this uid."""
+        return list(self._found(self._by_owner.get(uid, {})))
+
+    def of_nobody(self, namespace: str) -> list[JSON]:
+        """Return the objects of a namespace that have no controller."""
+        return list(self._found(self._by_owner.get(f"/{namespace}", {})))
+
+    def _found(self, keys: dict[Key, None]) -> Iterator[JSON]:
+        for key in keys:
+            if (obj := self._server.store.get(self._storage, *key)) is not None:
+                yield obj
+
+    def _on_change(self, change: Change) -> None:
+        key = change.version.key
+        if change.type == DELETED:
+            if (owner := self._owner_of.pop(key, None)) is not None:
+                self._take_out(owner, key)
+        else:
+            self._note(change.version.obj)
+
+    def _note(self, obj: JSON) -> None:
+        metadata = obj["metadata"]
+        key = (metadata.get("namespace", ""), metadata["name"])
+        reference = controller_of(obj)
+        owner = reference["uid"] if reference is not None else f"/{key[0]}"
+        before = self._owner_of.get(key)
+        if before == owner:
+            return
+        if before is not None:
+            self._take_out(before, key)
+        self._owner_of[key] = owner
+        self._by_owner.setdefault(owner, {})[key] = None
+
+    def _take_out(self, owner: str, key: Key) -> None:
+        keys = self._by_owner[owner]
+        del keys[key]
+        if not keys:
+            del self._by_owner[owner]
+
+
+class Cluster:
+    """What all controllers share. ``warn`` tells the user something, once.
+
+    Dates are simulated seconds; those in objects are whole seconds, cut off, as `metav1.Time` is written.
+    """
+
+    def __init__(self, server: ApiServer, clock: Clock, warn: Callable[[str], None]) -> None:
+        self.server = server
+        self.clock = clock
+        self.warn = warn
+        self._owned: dict[str, Owned] = {}
+        self._event_number = 0
+
+    def close(self) -> None:
+        """Follow no more changes."""
+        for owned in self._owned.values():
+            owned.stop()
+        self._owned.clear()
+
+    @property
+    def now(self) -> float:
+        """The present."""
+        return self.clock.now
+
+    def get(self, resource: str, namespace: str, name: str) -> JSON | None:
+        """Return an object, which must not be changed."""
+        return self.server.store.get(resource, namespace, name)
+
+    def list(self, resource: str, namespace: str | None = None) -> "list[JSON]":
+        """Return the objects of a namespace, or of all, by namespace and name; they must not be changed."""
+        return self.server.store.list(resource, namespace)
+
+    def owned(self, resource: str) -> Owned:
+        """Return the objects of a kind by their owners."""
+        if resource not in self._owned:
+            self._owned[resource] = Owned(self.server, resource)
+        return self._owned[resource]
+
+    def text(self, date: float | None = None) -> str:
+        """Return a date, by default the present, as objects have it."""
+        return self.clock.rfc3339(date)
+
+    def date(self, text: str) -> float:
+        """Return a date that an object has."""
+        return timegm(strptime(text[:19], "%Y-%m-%dT%H:%M:%S")) - self.clock.epoch
+
+    def since(self, text: str) -> float:
+        """Return the seconds since a date that an object has."""
+        return self.now - self.date(text)
+
+    def event_number(self) -> int:
+        """Return a number for the name of an Event: nanoseconds of the present, or one more than the last."""
+        unix = round((self.clock.epoch + self.now) * 1e6) * 1000
+        self._event_number = max(unix, self._event_number + 1)
+        return self._event_number

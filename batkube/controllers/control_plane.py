@@ -1,0 +1,137 @@
+"""The controllers of a cluster, each from the moment at which there is an object that needs it."""
+
+from collections.abc import Callable, Sequence
+from itertools import chain
+
+from batkube.controllers.catalogue import BUILT_IN
+from batkube.controllers.cluster import Cluster
+from batkube.controllers.controller import Controller
+from batkube.controllers.work_queue import Clock
+from batkube.kube.server import ApiServer
+from batkube.kube.storage.store import ADDED, DELETED, Change
+
+MANAGER = "kube-controller-manager"
+"""The program whose part is played here, as it calls itself in its User-Agent."""
+MOST_AT_ONCE = 1_000_000
+"""The most keys that are looked at at one date: more are controllers that never come to rest."""
+
+
+class RestlessControllers(Exception):
+    """A fault: controllers that go on for ever without time going on."""
+
+
+class ControlPlane:
+    """Plays the controllers ``kinds`` from ``start`` to ``stop``: at ``sync`` until nothing moves any more.
+
+    ``gives_way``: nothing is played as soon as a kube-controller-manager has called. ``warn`` tells the user something.
+    """
+
+    def __init__(
+        self,
+        server: ApiServer,
+        clock: Clock,
+        warn: Callable[[str], None],
+        *,
+        kinds: Sequence[type[Controller]] = BUILT_IN,
+        gives_way: bool = True,
+    ) -> None:
+        self._server = server
+        self._warn = warn
+        self._kinds = kinds
+        self._cluster = Cluster(server, clock, warn)
+        self._asleep: dict[str, list[type[Controller]]] = {}
+        """The controllers that no object needs yet, by the kinds that wake them."""
+        self._woken: dict[type[Controller], None] = {}
+        self._controllers: list[Controller] = []
+        self._agents_seen = 0
+        self._gives_way = gives_way
+        self._listening = False
+
+    def start(self) -> None:
+        """Begin to look for objects that need controllers; those that there are count."""
+        for kind in self._kinds:
+            for resource in kind.wakes:
+                self._asleep.setdefault(resource, []).append(kind)
+        if not self._asleep:
+            return
+        self._server.store.subscribe(self._on_change, self._concerned())
+        self._listening = True
+        for resource in self._asleep:
+            for obj in self._server.store.list(resource):
+                self._note(resource, obj)
+
+    def stop(self) -> None:
+        """Play no more. Stopping twice does nothing."""
+        if self._listening:
+            self._server.store.unsubscribe(self._on_change)
+            self._cluster.close()
+        self._listening = False
+        self._asleep, self._woken, self._controllers = {}, {}, []
+
+    def sync(self) -> bool:
+        """Let all controllers act, at the present date, until none has anything to do; tell whether one had."""
+        if not (self._woken or self._controllers) or self._stands_aside():
+            return False
+        for count in range(MOST_AT_ONCE):
+            if self._woken:
+                self._wake()
+            if not any(controller.work() for controller in self._controllers):
+                return count > 0
+        names = ", ".join(controller.name for controller in self._controllers)
+        raise RestlessControllers(f"the controllers never come to rest: {names}")
+
+    @property
+    def next_date(self) -> float | None:
+        """The date at which one of them wants to act by itself; None: never."""
+        return min((date for each in self._controllers if (date := each.queue.next_date) is not None), default=None)
+
+    @property
+    def awaited_date(self) -> float | None:
+        """The same, of those things that the simulation goes on for."""
+        return min((date for each in self._controllers if (date := each.queue.awaited_date) is not None), default=None)
+
+    def _concerned(self) -> list[str]:
+        return list(dict.fromkeys(chain(self._asleep, *(kind.follows for kind in self._kinds))))
+
+    def _on_change(self, change: Change) -> None:
+        resource = change.resource.storage
+        for controller in self._controllers:
+            if resource in controller.follows:
+                controller.changed(change)
+        if change.type != DELETED and resource in self._asleep:
+            self._note(resource, change.version.obj)
+
+    def _note(self, resource: str, obj: dict[str, object]) -> None:
+        for kind in self._asleep[resource]:
+            if kind not in self._woken and kind.wanted(obj):
+                self._woken[kind] = None
+
+    def _wake(self) -> None:
+        """Start those that are needed now, and tell them what there is."""
+        woken, self._woken = self._woken, {}
+        for resource, kinds in list(self._asleep.items()):
+            self._asleep[resource] = [kind for kind in kinds if kind not in woken]
+            if not self._asleep[resource]:
+                del self._asleep[resource]
+        started = [kind(self._cluster) for kind in woken]
+        self._controllers.extend(started)
+        self._controllers.sort(key=lambda controller: self._kinds.index(type(controller)))
+        for controller in started:
+            for resource in controller.follows:
+                for version in self._server.store.collection(resource).select():
+                    controller.changed(Change(version.revision, ADDED, version, None))
+
+    def _stands_aside(self) -> bool:
+        """Tell whether a kube-controller-manager is there, which does all this itself; then play no more."""
+        if not self._gives_way or len(self._server.agents) == self._agents_seen:
+            return False
+        self._agents_seen = len(self._server.agents)
+        if not any(MANAGER in agent for agent in self._server.agents):
+            return False
+        names = ", ".join(controller.name for controller in self._controllers) or "none so far"
+        self._warn(
+            f"a kube-controller-manager is there: the controllers that are built in stand aside ({names}); "
+            "--controllers none says so from the start, builtin has them act all the same"
+        )
+        self.stop()
+        return True

@@ -1,0 +1,1 @@
+"""The Job controller (``pkg/controller/job`` of Kubernetes 1.36)."""
