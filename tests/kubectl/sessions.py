@@ -17,8 +17,8 @@ FOLDER = Path(__file__).parent / "sessions"
 VERSIONS = ("1.36.3", "1.34.3")
 """Of kubectl. What the first prints stands in NAME.md, what another does in NAME.VERSION.md, where that differs."""
 
-_NEWEST_ALONE = ("ask", "kinds", "make", "pods")
-"""Sessions, long ones, in which it is the server that counts."""
+_NEWEST_ALONE = ("apply", "ask", "custom", "end", "kinds", "make", "pods", "workloads")
+"""Sessions, long ones, in which it is the server that counts: both versions print the same."""
 
 PATIENCE = 180.0
 """Seconds that a command may take."""

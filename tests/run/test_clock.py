@@ -116,8 +116,7 @@ def test_first_in_first_out_is_the_same_each_time(fingerprints: Callable[..., It
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("scheduler", ["kube-scheduler", FIFO_OVER_HTTP])
-@pytest.mark.parametrize("urgent", [0.0, 0.2])
+@pytest.mark.parametrize(("scheduler", "urgent"), [("kube-scheduler", 0.2), (FIFO_OVER_HTTP, 0.0)])
 def test_forty_hours_of_300_pods_are_the_same_each_time_whatever_the_machine_does(
     two_at_once: Callable[..., list[Outcome]],
     words: Callable[[Contention, str], list[Any]],
@@ -126,8 +125,6 @@ def test_forty_hours_of_300_pods_are_the_same_each_time_whatever_the_machine_doe
 ) -> None:
     """Two at the same time, and beside other tests, all of which take the processors from one another."""
     given = Contention(urgent=urgent)
-    if scheduler == FIFO_OVER_HTTP and urgent:
-        pytest.skip("fifo does not preempt")
     one, other = two_at_once(*words(given, scheduler))
     assert fingerprint(one, given) == fingerprint(other, given)
 

@@ -29,8 +29,14 @@ def hundred_hours(workload: Callable[..., Path]) -> Path:
     return workload(jobs, profiles)
 
 
-@pytest.mark.parametrize("way", ["configured", "by command", "over TLS"])
-@pytest.mark.parametrize("program", ["kube-scheduler-1.36.3", "kube-scheduler-1.34.3"])
+@pytest.mark.parametrize(
+    ("program", "way"),
+    [
+        ("kube-scheduler-1.36.3", "by command"),
+        ("kube-scheduler-1.36.3", "over TLS"),
+        ("kube-scheduler-1.34.3", "configured"),
+    ],
+)
 def test_no_lease_is_lost_in_a_hundred_hours(
     batkube: Batkube,
     platform: Callable[..., Path],
