@@ -13,6 +13,7 @@ from batkube.bridge.run_time_settings import RunTimeSettings
 from batkube.bridge.step_settings import StepSettings
 from batkube.option import ACCESS, API_ONLY, CLUSTER, INPUTS, RESULTS, SCHEDULER, SIMULATOR, TIME, Only, Option, Without
 from batkube.platforms.settings import AddedNodes, GivenPlatforms
+from batkube.schedulers.program_settings import GivenPrograms
 from batkube.settings_rules import check
 from batkube.startup.families import Family
 from batkube.workloads.settings import ReadingSettings
@@ -106,6 +107,7 @@ class SchedulerSettings(SimulationSettings):
             name="--scheduler-cmd",
         ),
     ] = None
+    programs: GivenPrograms = ()
     scheduler_binary: Annotated[
         Path | None, Option("The kube-scheduler to start; else the one on PATH.", SCHEDULER, "FILE")
     ] = None

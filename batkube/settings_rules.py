@@ -125,17 +125,19 @@ def _shown(option: str, given: Given) -> str:
 
 
 def _for_the_simulated_clock(option: str) -> Rule:
-    def real(given: Given) -> str:
-        for other in ("--clock", "--quiescence", "--scheduler"):
-            if other in given:
-                return f"{other} {given.value(other)}"
-        return "--scheduler none"
-
     return Rule(
         option,
         lambda given: given.has("--clock") and not given.in_process and given.on_the_real_clock,
-        lambda given: f"{option} is for a scheduler on the simulated clock: not with {real(given)}",
+        lambda given: f"{option} is for a scheduler on the simulated clock: not with {_real(given)}",
     )
+
+
+def _real(given: Given) -> str:
+    """Return the option by which the scheduler keeps the real clock."""
+    for other in ("--clock", "--quiescence", "--scheduler"):
+        if other in given:
+            return f"{other} {given.value(other)}"
+    return "--scheduler none"
 
 
 _NOT_FOR_THE_API_ALONE = (
@@ -170,6 +172,9 @@ RULES: tuple[Rule, ...] = (
     _for_a_process("--quiescence", "auto"),
     *map(_for_a_process, ("--scheduler-metrics", "--scheduler-metrics-token", "--scheduler-metrics-insecure")),
     _for_a_process("--quiet-period"),
+    _for_a_process("--program"),
+    _for_the_simulated_clock("--program"),
+    excludes("--program", "--bounds", "fifo and easy would be played without it"),
     Rule(
         "--quiescence",
         lambda given: given.value("--clock") in ("once", "tree"),

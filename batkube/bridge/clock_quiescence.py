@@ -13,6 +13,8 @@ from batkube.clock.verdict import Verdict, not_idle
 from batkube.kube.server import ApiServer
 from batkube.kube.storage.deadlines import Deadlines
 from batkube.results.run import QuiescenceCounts
+from batkube.schedulers.process import SchedulerError
+from batkube.schedulers.programs import ProgramFailed, Programs
 
 LEAD = 60.37
 """Simulated seconds that a scheduler has for starting up, before the simulation begins at 0.
@@ -38,17 +40,23 @@ def scheduler_clock(epoch: float, oracle: IdleOracle) -> SimulatedClock:
 
 
 class QuiescenceOnSimulatedClock:
-    """The quiescence of the processes that were started on ``clock``, which shows LEAD at simulated second 0."""
+    """The quiescence of the processes that were started on ``clock``, which shows LEAD at simulated second 0.
+
+    ``programs``: those beside the scheduler, which may end, and be started again.
+    """
 
     knows_timers = True
     one_by_one = True
     keeps_appointments = False
 
-    def __init__(self, server: ApiServer, settings: StepSettings, clock: SimulatedClock) -> None:
+    def __init__(
+        self, server: ApiServer, settings: StepSettings, clock: SimulatedClock, programs: Programs | None = None
+    ) -> None:
         self.counts = QuiescenceCounts()
         self._server = server
         self._settings = settings
         self._clock = clock
+        self._programs = programs
         self._watches = Deadlines(lambda: clock.now)
         """The dates at which watches end that the scheduler has asked for."""
         server.end_watches_by(self._watches)
@@ -74,12 +82,15 @@ class QuiescenceOnSimulatedClock:
             if deadline > LEAD:
                 raise RunFailed(f"the scheduler has not asked for pods within {LEAD:g} s of its own time")
             self._clock.set(deadline)
+            await self._start_due()
         await self.advance(0.0)
 
     async def advance(self, now: float) -> None:
         """Move the scheduler's clock to ``now``: timers that are due fire, before the events of this date are told."""
         self._clock.set(LEAD + now)
         await self._wait_for_quiescence()
+        while await self._start_due():
+            await self._wait_for_quiescence()
 
     async def wait(self) -> float:
         """Return when the scheduler is at rest: the present."""
@@ -97,7 +108,8 @@ class QuiescenceOnSimulatedClock:
         return None if deadline is None else round(deadline - LEAD, 6)
 
     def _next_deadline(self) -> float | None:
-        dates = [date for date in (self._clock.next_deadline(), self._watches.next()) if date is not None]
+        starts = self._programs.next_date if self._programs is not None else None
+        dates = [date for date in (self._clock.next_deadline(), self._watches.next(), starts) if date is not None]
         return min(dates, default=None)
 
     def _inputs(self) -> tuple[int, ...]:
@@ -108,7 +120,8 @@ class QuiescenceOnSimulatedClock:
         """
         server, turns = self._server, self._server.turns
         given = (turns.let_through,) if turns.in_use else (server.store.revision, server.requests.total())
-        return *given, self._clock.jumps
+        started = sum(program.starts for program in self._programs.programs) if self._programs is not None else 0
+        return *given, self._clock.jumps, started
 
     async def _wait_for_quiescence(self) -> None:
         """Give the scheduler all that waits for it, one by one, each while it rests."""
@@ -130,15 +143,32 @@ class QuiescenceOnSimulatedClock:
         self._inputs_when_quiescent = self._inputs()
 
     async def _observe(self) -> None:
-        """Return when the scheduler is at rest. Raises RunFailed."""
+        """Return when the scheduler is at rest, and all programs beside it. Raises RunFailed."""
         limit = self._settings.quiescence_timeout
-        verdict = await wait_within(limit, self._wait, self._clock.processor_time)
-        self.counts.nudges = self._clock.nudges
-        if verdict.gone:
-            # The code that waits for the process reports its end, with exit code and last words.
-            await asyncio.Event().wait()
+        while True:
+            verdict = await wait_within(limit, self._wait, self._clock.processor_time)
+            self.counts.nudges = self._clock.nudges
+            if not verdict.gone:
+                break
+            if not await self._take_note():
+                # The code that waits for the scheduler's process reports its end, with exit code and last words.
+                await asyncio.Event().wait()
         if not verdict.idle:
             raise not_quiescent(self.counts, verdict, limit)
 
     async def _wait(self, seconds: float) -> Verdict:
         return await self._clock.wait_for_quiescence(timeout=seconds, progress=self._server.requests.total)
+
+    async def _take_note(self) -> bool:
+        """Note programs that have ended; False if none has. Raises RunFailed where one of them is needed."""
+        try:
+            return self._programs is not None and await self._programs.take_note()
+        except (ProgramFailed, SchedulerError) as error:
+            raise RunFailed(str(error)) from None
+
+    async def _start_due(self) -> bool:
+        """Start the programs whose date has come; False if there are none. Raises RunFailed."""
+        try:
+            return self._programs is not None and await self._programs.start_due()
+        except SchedulerError as error:
+            raise RunFailed(str(error)) from None

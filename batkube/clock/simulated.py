@@ -96,6 +96,16 @@ class SimulatedClock:
         """The simulated time that the processes saw last: the time set, and some nanoseconds for each reading."""
         return self._elapsed() / SECOND
 
+    @property
+    def date(self) -> float:
+        """The date that the clock was last set or nudged to: no reading of it is part of that."""
+        return self._date / SECOND
+
+    def forget(self, pid: int) -> None:
+        """Observe the process ``pid`` no more, which has ended."""
+        self._oracle.remove(pid)
+        self._births.clear()  # of the others those are observed anew whose parents have ended
+
     def set(self, now: float, *, limit: float | None = None) -> None:
         """Jump to ``now``, unless it is later already, and end the first wait that is due.
 

@@ -122,8 +122,8 @@ def _parameter(name: str, field: FieldInfo, option: Option) -> inspect.Parameter
 
 
 def _plain(annotation: Any) -> Any:
-    """Return a type without what pydantic is told of it. Numbers and names come as texts: the settings read them."""
-    if annotation in (int, float, Path):
+    """Return a type without what pydantic is told of it. Numbers, names ... come as texts: the settings read them."""
+    if annotation in (int, float, Path) or _is_model(annotation):
         return str
     origin = get_origin(annotation)
     if origin is Annotated:

@@ -132,6 +132,24 @@ class Scheduler(BaseModel):
     """The KubeSchedulerConfiguration that was given."""
 
 
+class ProgramRun(BaseModel):
+    """A program beside the scheduler."""
+
+    name: str
+    command: list[str]
+    clock: str
+    """``once`` or ``tree``."""
+    restart: str
+    """The cases in which it was to be started again: ``never``, ``on-failure``, ``always``."""
+    log: str
+    files: list[str] = []
+    """The files of its command, copied into the folder of results with placeholders filled in."""
+    binary: Program | None = None
+    starts: int = 1
+    ends: list[str] = []
+    """How it ended, each time before the end of the run, and when."""
+
+
 class SchedulerUse(BaseModel):
     """The scheduler's own use of real seconds and bytes, which differs each time."""
 
@@ -164,6 +182,8 @@ class Run(BaseModel):
     objects: list[InputFile] = []
     """The definitions and other objects that the cluster had from its start."""
     scheduler: Scheduler
+    programs: list[ProgramRun] = []
+    """The programs beside it, in the order in which they were started."""
     simulator: str
     exact: bool = False
     """True if the built-in simulator has given Batsim's dates."""

@@ -120,11 +120,7 @@ class SchedulerUnderTest:
             )
             kube_scheduler.write_configuration(path, config)
             return kube_scheduler.command(self.binary, path)
-        values = (str(access.kubeconfig), access.server, str(access.port))
-        words = list(self.words)
-        for name, value in zip(PLACEHOLDERS, values, strict=True):
-            words = [word.replace("{" + name + "}", value) for word in words]
-        return words
+        return filled_in(self.words, access)
 
     async def start(
         self, command: Sequence[str], access: ApiAccess, log: Path, launch: Launch, *, seed: int | None
@@ -133,10 +129,22 @@ class SchedulerUnderTest:
 
         Raises SchedulerError.
         """
-        env = {"KUBECONFIG": str(access.kubeconfig), "PYTHONUNBUFFERED": "1", **access.in_cluster}
-        if seed is not None:
-            env |= deterministic(os.environ, seed)
+        env = environment(access, seed)
         return await SchedulerProcess.start(self.kind, command, log=log, env=env, launch=launch)
+
+
+def environment(access: ApiAccess, seed: int | None) -> dict[str, str]:
+    """Return what the environment of a program has besides ours; ``seed`` as for ``start``."""
+    env = {"KUBECONFIG": str(access.kubeconfig), "PYTHONUNBUFFERED": "1", **access.in_cluster}
+    return env if seed is None else env | deterministic(os.environ, seed)
+
+
+def filled_in(words: Sequence[str], access: ApiAccess) -> list[str]:
+    """Return the words of a command with the values of PLACEHOLDERS."""
+    filled = list(words)
+    for name, value in zip(PLACEHOLDERS, (str(access.kubeconfig), access.server, str(access.port)), strict=True):
+        filled = [word.replace("{" + name + "}", value) for word in filled]
+    return filled
 
 
 def choose(

@@ -27,11 +27,13 @@ from batkube.clock.pace import Pace
 from batkube.clock.simulated import SimulatedClock
 from batkube.kube.server import ApiServer
 from batkube.schedulers.process import SchedulerProcess
+from batkube.schedulers.programs import Programs
 from batkube.schedulers.under_test import ApiAccess
 from batkube.session.access import client_tls, write_access
 from batkube.session.display import display
 from batkube.session.inputs import Inputs
 from batkube.session.process_use import process_use
+from batkube.session.programs import place_among, programs_beside
 from batkube.session.results_folder import clear, own_folder
 from batkube.session.run_record import run_record
 from batkube.session.scheduler_clock import clock_mode, launcher
@@ -66,6 +68,8 @@ class Scheduler:
     process: SchedulerProcess | None
     relay: "Relay | None"
     """Asks its extenders."""
+    programs: Programs | None
+    """The programs beside it."""
 
 
 async def play(
@@ -100,13 +104,13 @@ async def play(
             console.print(f"waiting for a scheduler:\n  export KUBECONFIG={access.kubeconfig}")
         session = Session(
             settings.out,
-            run_record(settings, inputs, scheduler.command, scheduler.mode),
+            run_record(settings, inputs, scheduler.command, scheduler.mode, scheduler.programs),
             server,
             clock,
             settings.step,
             quiescence=scheduler.quiescence,
             scheduler_name=inputs.scheduler.names[0],
-            served=inputs.scheduler.names if scheduler.process or inputs.scheduler.policy else None,
+            served=_served(scheduler, inputs),
             platform=inputs.platform,
             files=JobFiles(inputs.workloads),
             startup=inputs.startup,
@@ -126,6 +130,8 @@ async def play(
         )
         if scheduler.relay:
             scheduler.relay.on_failure = session.extender_failed
+        if scheduler.programs:
+            session.watch_programs(scheduler.programs)
         if isinstance(scheduler.quiescence, PolicyQuiescence):
             scheduler.quiescence.on_preempt = session.simulation.control.records.preempted
         sessions.append(session)
@@ -144,6 +150,12 @@ async def play(
         finally:
             shown.close()
     return session
+
+
+def _served(scheduler: Scheduler, inputs: Inputs) -> tuple[str, ...] | None:
+    """Return the names that running schedulers go by; None where they cannot be known: a program may be one, too."""
+    known = (scheduler.process or inputs.scheduler.policy) and scheduler.programs is None
+    return inputs.scheduler.names if known else None
 
 
 def _inputs(settings: RunSettings) -> list[Path]:
@@ -211,25 +223,33 @@ async def _scheduler(
         server.routes.append(relay.router)
     deterministic = settings.determinism is not Determinism.NONE
     command = chosen.command(access, settings.out, exact_times=inputs.preemption and deterministic)
-    mode = clock_mode(settings, command)
+    beside = [inputs.programs[program.name] for program in settings.programs]
+    mode = clock_mode(settings, command, beside)
     if mode == "real" and settings.step.pace and settings.step.decision_time != ZERO:
         raise InputError(DATED_BY_PACE)
-    oracle = simulated = process = None
+    oracle = simulated = process = programs = None
     if mode != "real":
         oracle, simulated = _simulated_clock(settings, server, stack)
     if command:
         seed = settings.seed if deterministic else None
         process = await chosen.start(command, access, log, launcher(simulated, mode, seed), seed=seed)
         stack.push_async_callback(process.stop)
+    if oracle and simulated and process:
+        oracle.add(process.pid)
+        if settings.programs:
+            programs = programs_beside(settings, inputs, access, oracle, simulated, mode)
+            stack.push_async_callback(programs.stop)
+            if deterministic:
+                server.turns.place_of = place_among(oracle, programs)
+            await programs.start()
     quiescence: Quiescence
     if chosen.policy:
         quiescence = PolicyQuiescence(server, clock, chosen.policy, names=chosen.names, seed=settings.seed, log=log)
-    elif oracle and simulated and process:
-        oracle.add(process.pid)
-        quiescence = QuiescenceOnSimulatedClock(server, settings.step, simulated)
+    elif simulated and process:
+        quiescence = QuiescenceOnSimulatedClock(server, settings.step, simulated, programs)
     else:
         quiescence = QuiescenceOnRealClock(server, settings.step, process.pid if process else None, chosen.names)
-    return Scheduler(command, mode, quiescence, process, relay)
+    return Scheduler(command, mode, quiescence, process, relay, programs)
 
 
 def _simulated_clock(

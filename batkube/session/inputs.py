@@ -15,6 +15,7 @@ from batkube.platforms.given import GivenPlatform, read_given_platform
 from batkube.results.frames import NotInstalled, import_or_say
 from batkube.schedulers.extenders import ExtenderError
 from batkube.schedulers.kube_scheduler import ConfigError
+from batkube.schedulers.programs import words_of
 from batkube.schedulers.under_test import SchedulerChoiceError, SchedulerUnderTest, choose
 from batkube.session.imported import Imported, read_given
 from batkube.session.jitter import jittered
@@ -53,6 +54,8 @@ class Inputs:
     """The same, and what it was made of."""
     workloads: dict[str, Workload]
     scheduler: SchedulerUnderTest
+    programs: dict[str, list[str]]
+    """The words of the commands of the programs beside it, with placeholders."""
     startup: Startup | None
     run_times: RunTimeRules
     preemption: bool
@@ -72,6 +75,7 @@ def read_inputs(settings: RunSettings) -> Inputs:
         binary=settings.scheduler_binary,
         config=settings.scheduler_config,
     )
+    programs = _programs(settings)
     check_simulator(settings)
     if settings.parquet:
         import_or_say("pyarrow")
@@ -100,6 +104,7 @@ def read_inputs(settings: RunSettings) -> Inputs:
         given,
         workloads,
         scheduler,
+        programs,
         startup,
         read_run_times(settings),
         checks.preemption,
@@ -115,3 +120,14 @@ def read_run_times(settings: SimulationSettings) -> RunTimeRules:
     except StartupError as error:
         raise InputError(str(error)) from None
     return RunTimeRules(durations, settings.run_times.default_duration)
+
+
+def _programs(settings: RunSettings) -> dict[str, list[str]]:
+    """Return the words of the commands of programs by their names. Raises InputError."""
+    found = {}
+    for program in settings.programs:
+        try:
+            found[program.name] = words_of(program)
+        except ValueError as error:
+            raise InputError(f"--program {program.name}: {error}") from None
+    return found

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from batkube.bridge.errors import InputError
+from batkube.session.programs import former_files
 from batkube.session.result_files import RESULT_FILES, WITH_THE_SERIES
 from batkube.settings import ClusterSettings
 
@@ -69,6 +70,7 @@ def clear(out: Path, *, keep: Collection[Path] = (), batsim: bool = True) -> Non
     """
     kept = {os.path.realpath(path) for path in keep}
     found = [*(out / name for name in STALE), *out.glob("jittered-w*.json"), *out.glob("imported-w*.json")]
+    found += former_files(out)
     found += [path.with_suffix(".parquet") for path in found if path.suffix == ".csv"]
     if batsim:
         found += out.glob("batsim_*")

@@ -11,13 +11,17 @@ from batkube.bridge.step_settings import QuiescenceMeans
 from batkube.clock.launch import Mode
 from batkube.results.run import IN_PROCESS, DecisionTime, ImportedFile, InputFile, Program, Run, Scheduler, input_file
 from batkube.schedulers.policies.loading import ordered_sets
+from batkube.schedulers.programs import Programs
 from batkube.schedulers.under_test import SchedulerUnderTest
 from batkube.session.inputs import Inputs
 from batkube.session.manifests import given_files
+from batkube.session.programs import program_records
 from batkube.settings import Clock, Determinism, RunSettings, ServeSettings
 
 
-def run_record(settings: RunSettings, inputs: Inputs, command: list[str], mode: Mode) -> Run:
+def run_record(
+    settings: RunSettings, inputs: Inputs, command: list[str], mode: Mode, programs: Programs | None = None
+) -> Run:
     """Return the record of ``batkube run``. Raises OSError, and ManifestError."""
     return Run(
         batkube=__version__,
@@ -38,6 +42,7 @@ def run_record(settings: RunSettings, inputs: Inputs, command: list[str], mode: 
             binary=_program(inputs.scheduler, command),
             configuration=input_file(settings.scheduler_config) if settings.scheduler_config else None,
         ),
+        programs=program_records(settings, programs, mode),
         decision_time=DecisionTime(model=str(settings.step.decision_time)),
         not_repeatable=_not_repeatable(mode, settings, inputs),
         simulator=settings.simulator,

@@ -31,6 +31,7 @@ from batkube.kube.server import ApiServer
 from batkube.results.events import EventLog
 from batkube.results.metrics import job_counts
 from batkube.results.run import Run, Status
+from batkube.schedulers.programs import Ended, Programs
 from batkube.session.conclusion import conclude, consumed
 from batkube.session.process_use import ProcessUse
 from batkube.session.result_files import EndedSession, write_results
@@ -143,6 +144,24 @@ class Session:
         self.simulation.warn(f"extender: {why}")
         if timed_out and EXTENDER_TIMED_OUT not in self.run.not_repeatable:
             self.run.not_repeatable.append(EXTENDER_TIMED_OUT)
+
+    def watch_programs(self, programs: Programs) -> None:
+        """Write down when programs beside the scheduler end, and when they are started again."""
+        records = {record.name: record for record in self.run.programs}
+
+        def ended(end: Ended) -> None:
+            now = self.simulation.time.now
+            records[end.name].ends.append(f"at {now:g} s: {end.how}")
+            details = {} if end.again_in is None else {"again_in": end.again_in}
+            self._events.write(now, "program_ended", name=end.name, exit_code=end.exit_code, **details)
+            if end.exit_code and end.again_in is not None:
+                self.simulation.warn(f"the program {end.name} {end.how}; it was started again")
+
+        def started(name: str, number: int) -> None:
+            records[name].starts = number
+            self._events.write(self.simulation.time.now, "program_started", name=name, start=number)
+
+        programs.on_end, programs.on_start = ended, started
 
     async def play(
         self,

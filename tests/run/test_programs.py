@@ -1,0 +1,101 @@
+"""Programs beside the scheduler (``--program``), real ones: on its clock, the same bytes every time."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import yaml
+
+from tests.conftest import BuiltTool
+from tests.run.conftest import FIFO_PROGRAM, Batkube, Outcome
+
+PLATFORM = Path(__file__).parents[2] / "platforms" / "small-cluster.xml"
+
+POD = {
+    "apiVersion": "v1",
+    "kind": "Pod",
+    "metadata": {"name": "extra", "namespace": "default"},
+    "spec": {
+        "schedulerName": "second",
+        "restartPolicy": "Never",
+        "containers": [{"name": "main", "image": "app", "command": ["sleep", "25"]}],
+    },
+}
+SECOND = {
+    "apiVersion": "kubescheduler.config.k8s.io/v1",
+    "kind": "KubeSchedulerConfiguration",
+    "leaderElection": {"leaderElect": False},
+    "clientConnection": {"kubeconfig": "{kubeconfig}", "qps": 5000, "burst": 5000},
+    "profiles": [{"schedulerName": "second"}],
+}
+TEMPLATE = {
+    "spec": {
+        "restartPolicy": "Never",
+        "containers": [{"name": "main", "image": "app", "command": ["sleep", "30"]}],
+    }
+}
+JOB = {
+    "apiVersion": "batch/v1",
+    "kind": "Job",
+    "metadata": {"name": "waves", "namespace": "default"},
+    "spec": {"parallelism": 2, "completions": 4, "template": TEMPLATE},
+}
+
+
+@pytest.mark.slow
+def test_a_control_plane_of_four_programs_gives_the_same_bytes(
+    two_at_once: Callable[..., list[Outcome]], built_tool: BuiltTool, tmp_path: Path
+) -> None:
+    """kube-controller-manager, two kube-schedulers of different names, and a shell script with kubectl."""
+    scheduler, manager, kubectl = map(
+        built_tool, ("kube-scheduler-1.36.3", "kube-controller-manager-1.36.3", "kubectl-1.36.3")
+    )
+    for name, content in {"job.yaml": JOB, "pod.yaml": POD, "second.yaml": SECOND}.items():
+        (tmp_path / name).write_text(yaml.safe_dump(content))
+    script = tmp_path / "user.sh"
+    script.write_text(f"sleep 150; {kubectl} create -f {tmp_path}/pod.yaml || exit 1; echo done\n")
+    common = "--kubeconfig={kubeconfig} --leader-elect=false --secure-port=0 --kube-api-qps=5000 --kube-api-burst=5000"
+    words = ["-p", PLATFORM, "--enable-compute-sharing", "--objects", tmp_path / "job.yaml", "--timers", "all"]
+    words += ["--scheduler", "kube-scheduler", "--scheduler-binary", scheduler, "--until", "130"]
+    words += ["--program", f"manager:always={manager} {common} --controllers=job-controller"]
+    words += ["--program", f"second={scheduler} --secure-port=0 --config {{file:{tmp_path}/second.yaml}}"]
+    words += ["--program", f"user=sh {script}"]
+    one, other = two_at_once(*words)
+    assert one.exit_code == 0, one.stderr
+    pods = {row["pod"]: row for row in one.rows("pods.csv")}
+    assert [row["scheduler"] for row in pods.values()].count("default-scheduler") == 4
+    assert pods["extra"]["scheduler"] == "second"
+    assert all(row["phase"] == "Succeeded" for row in pods.values())
+    # The script has begun a minute before the simulation, and slept on its clock.
+    assert 80 < float(pods["extra"]["created_time"]) < 150
+    ended = [event for event in one.events if event["event"] == "program_ended"]
+    assert [(event["name"], event["exit_code"]) for event in ended] == [("user", 0)]
+    assert "done" in (one.out / "user.log").read_text()
+    assert "Starting Kubernetes Scheduler" in (one.out / "second.log").read_text()
+    assert [program["name"] for program in one.run["programs"]] == ["manager", "second", "user"]
+    assert one.run["repeatable"], one.run["not_repeatable"]
+    assert [one.run[name] for name in ("events_sha256", "jobs_sha256")] == [
+        other.run[name] for name in ("events_sha256", "jobs_sha256")
+    ]
+
+
+def test_a_program_that_fails_ends_the_run_and_one_that_is_started_again_does_not(
+    batkube: Batkube, tmp_path: Path, workload: Callable[..., Path]
+) -> None:
+    jobs = workload([{"id": 1, "subtime": 5, "res": 1, "profile": "p"}], {"p": {"type": "delay", "delay": 60}})
+    words = ["-p", PLATFORM, "-w", jobs, *FIFO_PROGRAM]
+    failed = batkube(*words, "--program", "probe=sh -c 'echo no such thing; exit 4'")
+    if failed.run["programs"] == []:
+        pytest.skip("this machine cannot give programs the simulated clock")
+    assert failed.exit_code == 1
+    assert "the program probe exited with code 4; its last words: no such thing. What it would have" in failed.stderr
+    assert failed.run["programs"][0]["ends"] == ["at 0 s: exited with code 4; its last words: no such thing"]
+    done = batkube(*words, "--program", "again:on-failure=sh -c 'sleep 100; exit 4'")
+    assert done.exit_code == 0, done.stderr
+    assert "the program again exited with code 4, without a word; it was started again" in done.stderr
+    events = [json.dumps(event) for event in done.events]
+    assert any("program_started" in event for event in events)
+    assert done.run["programs"][0]["starts"] == 2
+    assert not (done.out / "probe.log").exists()  # of the run before
+    assert (done.out / "again.log").exists()
