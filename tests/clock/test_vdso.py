@@ -10,10 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from batkube.clock.elf import dynamic_symbols
 from batkube.clock.native.build import IMAGE_BY, build, compiler
 from batkube.clock.page import SIZE, ClockPage
 from batkube.clock.vdso import IMAGE
+
+from .symbols import dynamic_symbols
 
 Function = Callable[..., int]
 
