@@ -16,6 +16,8 @@ BUILT_IN = {
     "knavigator": "batkube.workloads.knavigator:KnavigatorReader",
     "kueue": "batkube.workloads.kueue:KueueReader",
     "simkube": "batkube.workloads.simkube:SimkubeReader",
+    "google": "batkube.workloads.google:GoogleReader",
+    "azure": "batkube.workloads.azure:AzureReader",
 }
 """Our readers by the names of their formats."""
 
