@@ -10,7 +10,7 @@ from batkube.kube.server import ApiServer
 
 JSON = dict[str, Any]
 
-KILLED_BY_SIGKILL = 137
+KILLED_BY_SIGKILL, KILLED_BY_SIGTERM = 137, 143
 """The exit code of a container that was killed: 128 + SIGKILL."""
 
 
@@ -103,14 +103,26 @@ class Kubelet:
         if pod is None:
             return
         if pod["metadata"].get("deletionTimestamp"):
-            self.remove(name)
+            self.remove(name, exited)
         else:
             self._end(name, date, exited, exit_code=KILLED_BY_SIGKILL, reason="Killed", message=why)
 
-    def remove(self, name: str) -> None:
-        """Take the pod out of the API at once (grace period 0)."""
-        if pod := self._pod(name):
-            self._delete(pod)
+    def remove(self, name: str, exited: float | None = None) -> None:
+        """Take the pod out of the API at once (grace period 0). Its process has ended at ``exited``, or now.
+
+        A pod that a finalizer holds is seen there for longer: it has failed.
+        """
+        pod = self._pod(name)
+        if pod is None:
+            return
+        held = pod["metadata"].get("finalizers") and pod["spec"].get("nodeName")
+        if held and pod["status"]["phase"] in ("Pending", "Running"):
+            finished = self._time.rfc3339(exited)
+            ended = pod_status.ended(
+                pod, self._time.rfc3339(), exit_code=KILLED_BY_SIGTERM, reason="Error", exited=finished
+            )
+            self._write(ended)
+        self._delete(pod)
 
     def forget(self, name: str, uid: str) -> None:
         """Take a pod that has ended out of the API, if its uid is ``uid``, and forget its Events."""
