@@ -10,13 +10,23 @@ from batkube.kube.server import ApiServer
 
 
 class Controllers:
-    """Plays controllers from ``start`` to ``stop``. ``warn`` tells the user something."""
+    """Plays controllers from ``start`` to ``stop``.
 
-    def __init__(self, server: ApiServer, time: SimulatedTime, warn: Callable[[str], None], which: Which) -> None:
+    ``warn`` tells the user something. ``goes_on``: the simulation goes on for others than them.
+    """
+
+    def __init__(
+        self,
+        server: ApiServer,
+        time: SimulatedTime,
+        warn: Callable[[str], None],
+        which: Which,
+        goes_on: Callable[[], bool],
+    ) -> None:
         self._claims = DeviceClaims(server, warn)
         self._plane = None
         if which is not Which.NONE:
-            self._plane = ControlPlane(server, time, warn, gives_way=which is Which.AUTO)
+            self._plane = ControlPlane(server, time, warn, gives_way=which is Which.AUTO, goes_on=goes_on)
 
     def start(self) -> None:
         """Begin to look for what needs them."""

@@ -93,6 +93,11 @@ class JobControl:
         return len(self._running)
 
     @property
+    def holds_static_jobs(self) -> bool:
+        """True if a job of Batsim's, which no client has made, waits or runs."""
+        return any(job.client is None for job in (*self._waiting.values(), *self._running.values()))
+
+    @property
     def ends_to_come(self) -> bool:
         """True if a job runs that will end by itself, or will be started again and then end."""
         return len(self._running) > len(self.clients.endless) or self.clients.ends_to_come

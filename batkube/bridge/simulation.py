@@ -127,9 +127,12 @@ class Simulation:
             warn=self.warn,
         )
         self._watch = PodWatch(server, self.control, self.cluster, self.clients.adopt)
-        self._controllers = Controllers(server, time, self.warn, controllers)
-        self.deeds = UserDeeds(server, time, events, alone=not backs_off)
         self._static_jobs_to_come = True
+        self._controllers = Controllers(
+            server, time, self.warn, controllers,
+            lambda: self.registration.goes_on or self._static_jobs_to_come or self.control.holds_static_jobs,
+        )  # fmt: skip
+        self.deeds = UserDeeds(server, time, events, alone=not backs_off)
         self._external_events_to_come = False
 
     def close(self) -> None:

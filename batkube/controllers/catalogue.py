@@ -1,6 +1,18 @@
 """The controllers that are built in, in the order in which they act where several have something to do."""
 
 from batkube.controllers.controller import Controller
+from batkube.controllers.cron_job.controller import CronJobController
+from batkube.controllers.garbage_collector import GarbageCollector
 from batkube.controllers.job.controller import JobController
+from batkube.controllers.namespaces import NamespaceController
+from batkube.controllers.pod_gc import PodGarbageCollector
+from batkube.controllers.ttl_after_finished import TtlAfterFinished
 
-BUILT_IN: tuple[type[Controller], ...] = (JobController,)
+BUILT_IN: tuple[type[Controller], ...] = (
+    CronJobController,
+    JobController,
+    TtlAfterFinished,
+    PodGarbageCollector,
+    NamespaceController,
+    GarbageCollector,
+)

@@ -75,13 +75,22 @@ class Owned:
 class Cluster:
     """What all controllers share. ``warn`` tells the user something, once.
 
+    ``goes_on``: the simulation goes on in any case, so that what happens by schedule may begin.
+
     Dates are simulated seconds; those in objects are whole seconds, cut off, as `metav1.Time` is written.
     """
 
-    def __init__(self, server: ApiServer, clock: Clock, warn: Callable[[str], None]) -> None:
+    def __init__(
+        self,
+        server: ApiServer,
+        clock: Clock,
+        warn: Callable[[str], None],
+        goes_on: Callable[[], bool] = lambda: True,
+    ) -> None:
         self.server = server
         self.clock = clock
         self.warn = warn
+        self.goes_on = goes_on
         self._owned: dict[str, Owned] = {}
         self._event_number = 0
 

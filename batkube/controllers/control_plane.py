@@ -2,10 +2,11 @@
 
 from collections.abc import Callable, Sequence
 from itertools import chain
+from typing import Any
 
 from batkube.controllers.catalogue import BUILT_IN
 from batkube.controllers.cluster import Cluster
-from batkube.controllers.controller import Controller
+from batkube.controllers.controller import ALL, Controller
 from batkube.controllers.work_queue import Clock
 from batkube.kube.server import ApiServer
 from batkube.kube.storage.store import ADDED, DELETED, Change
@@ -23,7 +24,8 @@ class RestlessControllers(Exception):
 class ControlPlane:
     """Plays the controllers ``kinds`` from ``start`` to ``stop``: at ``sync`` until nothing moves any more.
 
-    ``gives_way``: nothing is played as soon as a kube-controller-manager has called. ``warn`` tells the user something.
+    ``gives_way``: nothing is played as soon as a kube-controller-manager has called. ``goes_on``: see Cluster. ``warn``
+    tells the user something.
     """
 
     def __init__(
@@ -34,11 +36,12 @@ class ControlPlane:
         *,
         kinds: Sequence[type[Controller]] = BUILT_IN,
         gives_way: bool = True,
+        goes_on: Callable[[], bool] = lambda: True,
     ) -> None:
         self._server = server
         self._warn = warn
         self._kinds = kinds
-        self._cluster = Cluster(server, clock, warn)
+        self._cluster = Cluster(server, clock, warn, goes_on)
         self._asleep: dict[str, list[type[Controller]]] = {}
         """The controllers that no object needs yet, by the kinds that wake them."""
         self._woken: dict[type[Controller], None] = {}
@@ -56,9 +59,10 @@ class ControlPlane:
             return
         self._server.store.subscribe(self._on_change, self._concerned())
         self._listening = True
-        for resource in self._asleep:
-            for obj in self._server.store.list(resource):
-                self._note(resource, obj)
+        for collection in self._server.store.collections():
+            if collection.storage in self._asleep or ALL in self._asleep:
+                for version in collection.select():
+                    self._note(collection.storage, version.obj)
 
     def stop(self) -> None:
         """Play no more. Stopping twice does nothing."""
@@ -90,21 +94,23 @@ class ControlPlane:
         """The same, of those things that the simulation goes on for."""
         return min((date for each in self._controllers if (date := each.queue.awaited_date) is not None), default=None)
 
-    def _concerned(self) -> list[str]:
-        return list(dict.fromkeys(chain(self._asleep, *(kind.follows for kind in self._kinds))))
+    def _concerned(self) -> list[str] | None:
+        concerned = dict.fromkeys(chain(self._asleep, *(kind.follows for kind in self._kinds)))
+        return None if ALL in concerned else list(concerned)
 
     def _on_change(self, change: Change) -> None:
         resource = change.resource.storage
         for controller in self._controllers:
-            if resource in controller.follows:
+            if resource in controller.follows or ALL in controller.follows:
                 controller.changed(change)
-        if change.type != DELETED and resource in self._asleep:
-            self._note(resource, change.version.obj)
+        if self._asleep:
+            self._note(resource, change.version.obj, gone=change.type == DELETED)
 
-    def _note(self, resource: str, obj: dict[str, object]) -> None:
-        for kind in self._asleep[resource]:
-            if kind not in self._woken and kind.wanted(obj):
-                self._woken[kind] = None
+    def _note(self, resource: str, obj: dict[str, Any], *, gone: bool = False) -> None:
+        for name in (resource, ALL):
+            for kind in self._asleep.get(name, ()):
+                if kind not in self._woken and (kind.missed if gone else kind.wanted)(obj):
+                    self._woken[kind] = None
 
     def _wake(self) -> None:
         """Start those that are needed now, and tell them what there is."""
@@ -117,7 +123,10 @@ class ControlPlane:
         self._controllers.extend(started)
         self._controllers.sort(key=lambda controller: self._kinds.index(type(controller)))
         for controller in started:
-            for resource in controller.follows:
+            followed = controller.follows
+            if ALL in followed:
+                followed = tuple(sorted(each.storage for each in self._server.store.collections()))
+            for resource in followed:
                 for version in self._server.store.collection(resource).select():
                     controller.changed(Change(version.revision, ADDED, version, None))
 

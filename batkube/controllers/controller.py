@@ -10,6 +10,8 @@ from batkube.kube.apimachinery.status import ApiError
 from batkube.kube.storage.store import Change
 
 JSON = dict[str, Any]
+ALL = "*"
+"""All kinds, in what wakes a controller or what it follows."""
 Key = Hashable
 """What a controller has in its queue: in general namespace and name."""
 
@@ -37,6 +39,11 @@ class Controller:
         """Tell whether an object of one of the kinds that wake it needs it."""
         return True
 
+    @classmethod
+    def missed(cls, obj: JSON) -> bool:
+        """Tell whether it is needed as an object of one of these kinds is gone."""
+        return False
+
     def changed(self, change: Change) -> None:
         """Note what is to be looked at after a change. Nothing may be written here."""
         raise NotImplementedError
@@ -59,4 +66,4 @@ class Controller:
         return True
 
 
-__all__ = ["NORMAL", "WARNING", "Change", "Controller", "Key"]
+__all__ = ["ALL", "NORMAL", "WARNING", "Change", "Controller", "Key"]

@@ -12,6 +12,7 @@ from batkube.batsim.external_events import AVAILABLE, UNAVAILABLE, ExternalEvent
 from batkube.batsim.jobs import JobState
 from batkube.batsim.platform import read_platform
 from batkube.batsim.workload import parse_workload
+from batkube.bridge.controller_settings import Which
 from batkube.bridge.decision_time import ZERO, DecisionTime
 from batkube.bridge.quiescence import QuiescenceOnRealClock
 from batkube.bridge.run_times import RunTimeRules
@@ -55,6 +56,7 @@ class World:
         keep_finished: int | None = None,
         run_times: RunTimeRules | None = None,
         until: float = 0.0,
+        controllers: Which = Which.NONE,
         objects: Sequence[JSON] = (),
         dynamic: bool = True,
     ) -> None:
@@ -88,6 +90,7 @@ class World:
             keep_finished=keep_finished,
             run_times=run_times,
             until=until,
+            controllers=controllers,
         )
         self.simulator = EmbeddedSimulator(
             platform,

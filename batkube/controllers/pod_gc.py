@@ -1,0 +1,101 @@
+"""Pods that nobody else takes away: on nodes that are gone, or deleted before they got one (``pkg/controller/podgc``).
+
+It looks every twenty seconds, from the beginning of the simulation, and here only where there is something to see.
+Ended pods are not counted, and so none goes because there are too many.
+"""
+
+import math
+
+from batkube.controllers.controller import JSON, Change, Controller
+from batkube.controllers.pods import is_deleted, is_ended
+from batkube.kube.apimachinery.status import ApiError
+from batkube.kube.storage.store import DELETED
+
+PERIOD, QUARANTINE = 20.0, 40.0
+"""Simulated seconds: between two looks, and before a node counts as gone for good."""
+_OUT_OF_SERVICE = "node.kubernetes.io/out-of-service"
+
+
+class PodGarbageCollector(Controller):
+    """Deletes such pods by force."""
+
+    name = "pod-garbage-collector"
+    wakes = ("pods", "nodes")
+    follows = ("pods", "nodes")
+
+    def __init__(self, *arguments: object) -> None:
+        super().__init__(*arguments)  # type: ignore[arg-type]
+        self._gone: dict[str, float] = {}
+        """The nodes that were not there at a look, and the date from which they count as gone."""
+
+    @classmethod
+    def wanted(cls, obj: JSON) -> bool:
+        if obj["kind"] == "Node":
+            return _is_out_of_service(obj)
+        return is_deleted(obj) and not obj["spec"].get("nodeName")
+
+    @classmethod
+    def missed(cls, obj: JSON) -> bool:
+        return str(obj["kind"]) == "Node"
+
+    def changed(self, change: Change) -> None:
+        obj = change.version.obj
+        if obj["kind"] == "Node":
+            needed = change.type == DELETED or _is_out_of_service(obj)
+        else:
+            node = obj["spec"].get("nodeName")
+            needed = change.type != DELETED and (
+                is_deleted(obj) if not node else self.cluster.get("nodes", "", node) is None
+            )
+        if needed:
+            self._look_again()
+
+    def _look_again(self) -> None:
+        now = self.cluster.now
+        self.queue.add_after("pods", math.floor(now / PERIOD + 1) * PERIOD - now)
+
+    def sync(self, key: str) -> None:
+        now, pods = self.cluster.now, self.cluster.list("pods")
+        nodes = {pod["spec"].get("nodeName") or "": None for pod in pods}
+        found = {name: self.cluster.get("nodes", "", name) for name in nodes if name}
+        missing = [name for name, node in found.items() if node is None]
+        gone = {name for name, date in self._gone.items() if date <= now and name in missing}
+        self._gone = {name: self._gone.get(name, now + QUARANTINE) for name in missing if name not in gone}
+        for pod in pods:
+            node = pod["spec"].get("nodeName") or ""
+            if node in gone:
+                self._end(pod, {"reason": "DeletionByPodGC", "message": "PodGC: node no longer exists"})
+            elif is_deleted(pod) and (not node or _is_out_of_service(found.get(node))):
+                self._end(pod)
+        if self._gone:
+            self._look_again()
+
+    def _end(self, pod: JSON, why: JSON | None = None) -> None:
+        """Let the pod fail, if it has not ended, and go at once."""
+        namespace, name = pod["metadata"]["namespace"], pod["metadata"]["name"]
+
+        def fail(new: JSON) -> None:
+            status = new["status"]
+            status["phase"] = "Failed"
+            if why is not None:
+                condition = {"type": "DisruptionTarget", "status": "True", "lastTransitionTime": self.cluster.text()}
+                others = [each for each in status.get("conditions") or () if each["type"] != "DisruptionTarget"]
+                status["conditions"] = [*others, {**condition, **why}]
+
+        try:
+            if not is_ended(pod):
+                self.client.modify("pods", namespace, name, fail, "status")
+            self.client.delete("pods", namespace, name, grace_seconds=0)
+        except ApiError as error:
+            if error.code != 404:
+                self._look_again()
+
+
+def _is_out_of_service(node: JSON | None) -> bool:
+    if node is None:
+        return False
+    ready = any(
+        each["type"] == "Ready" and each["status"] == "True" for each in node.get("status", {}).get("conditions") or ()
+    )
+    taints = node.get("spec", {}).get("taints") or ()
+    return not ready and any(taint["key"] == _OUT_OF_SERVICE for taint in taints)

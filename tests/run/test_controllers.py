@@ -1,0 +1,72 @@
+"""Objects that controllers carry on, with `batkube run` and no other program."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.run.conftest import Batkube, Outcome
+
+PLATFORM = Path(__file__).parents[2] / "platforms" / "small-cluster.xml"
+OBJECTS = """\
+apiVersion: batch/v1
+kind: Job
+metadata: {name: waves}
+spec:
+  completions: 5
+  parallelism: 2
+  completionMode: Indexed
+  template:
+    spec:
+      restartPolicy: Never
+      containers: [{name: main, image: app, command: [sleep, "30"], resources: {requests: {cpu: "1"}}}]
+---
+apiVersion: batch/v1
+kind: CronJob
+metadata: {name: tick}
+spec:
+  schedule: "*/2 * * * *"
+  jobTemplate:
+    spec:
+      ttlSecondsAfterFinished: 60
+      template:
+        spec:
+          restartPolicy: Never
+          containers: [{name: main, image: app, command: [sleep, "10"], resources: {requests: {cpu: "1"}}}]
+"""
+
+
+@pytest.fixture
+def objects(tmp_path: Path) -> Path:
+    path = tmp_path / "objects.yaml"
+    path.write_text(OBJECTS)
+    return path
+
+
+def test_jobs_and_cron_jobs_run_without_any_binary_the_same_each_time(
+    two_at_once: Callable[..., list[Outcome]], objects: Path
+) -> None:
+    given = ["-p", PLATFORM, "--enable-compute-sharing", "--objects", objects, "--until", "10m", "--strict"]
+    one, other = two_at_once(*given)
+    assert one.exit_code == 0, one.stderr
+    rows = [(row["pod"].rpartition("-")[0], row["created_time"], row["finish_time"]) for row in one.rows("pods.csv")]
+    waves = [("0", 0, 30), ("1", 0, 30), ("2", 31, 61), ("3", 31, 61), ("4", 62, 92)]
+    expected = [(f"waves-{index}", f"{start:.6f}", f"{end:.6f}") for index, start, end in waves]
+    ticks = [120.1, 240.1, 360.1, 480.1]
+    assert [row for row in rows if row[0].startswith("waves")] == expected
+    assert [row[1:] for row in rows if row[0].startswith("tick")] == [
+        (f"{date:.6f}", f"{date + 10:.6f}") for date in ticks
+    ]
+    assert one.run["repeatable"]
+    assert one.run["events_sha256"] == other.run["events_sha256"]
+    assert one.run["jobs_sha256"] == other.run["jobs_sha256"]
+
+
+def test_without_controllers_they_are_only_objects(batkube: Batkube, objects: Path) -> None:
+    given = ["-p", PLATFORM, "--enable-compute-sharing", "--objects", objects]
+    done = batkube(*given, "--controllers", "none")
+    assert done.exit_code == 0
+    assert "Jobs have not ended, and no controller carries them on: default/waves" in done.stderr
+    wrong = batkube(*given, "--controllers", "some")
+    assert wrong.exit_code == 2
+    assert "'auto', 'builtin', 'none'" in wrong.stderr
