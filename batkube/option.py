@@ -27,8 +27,6 @@ class Option:
     """All names, where there are more than these two."""
     argument: bool = False
     """True for an argument, which is given without a name."""
-    required: bool = False
-    """True if the option must be given, though the setting itself has a default."""
     envvar: str | None = None
     shows_default: bool = True
     """False: the help has another text for it, and who does not give it leaves it to the settings."""

@@ -107,6 +107,8 @@ class SchedulerSettings(SimulationSettings):
             name="--scheduler-cmd",
         ),
     ] = None
+    scheduler_folder: Path | None = None
+    """The folder in which its command runs, and its policy is looked for; None: the current one."""
     programs: GivenPrograms = ()
     scheduler_binary: Annotated[
         Path | None, Option("The kube-scheduler to start; else the one on PATH.", SCHEDULER, "FILE")
@@ -179,6 +181,15 @@ class ClusterSettings(SimulationSettings):
 class RunSettings(SchedulerSettings, ClusterSettings):
     """``batkube run``: one simulation from start to end."""
 
+    scenario: Annotated[
+        Path | None,
+        Option(
+            "A file with all that else is typed here (YAML, docs/scenarios.md); what is typed wins.",
+            INPUTS,
+            "SCENARIO",
+            argument=True,
+        ),
+    ] = None
     platform: GivenPlatforms = ()
     """Needed by all but a recorded Batsim."""
     add_nodes: AddedNodes = ()

@@ -84,6 +84,8 @@ class Simulation:
         self.began = False
         self.over = False
         self.warnings: list[str] = []
+        self.next_start: Callable[[], float | None] = lambda: None
+        """Tells when a program beside the scheduler is to be started next. Never the present."""
         self.cluster = Cluster(server, time, platform)
         self.decisions = Decisions(time, control_latency)
         self.attempts = AttemptLog(events.path.with_name("attempts.csv"))
@@ -382,10 +384,9 @@ class Simulation:
             self.decisions.call_later(date)
         if self.registration.goes_on:
             self.decisions.call_later(self.registration.until)
-        if self.unfinished and (date := self.power.next_date) is not None:
-            self.decisions.call_later(date)
-        if self.unfinished and (date := self._controllers.next_date) is not None:
-            self.decisions.call_later(date)
+        for date in (self.power.next_date, self._controllers.next_date, self.next_start()) if self.unfinished else ():
+            if date is not None:
+                self.decisions.call_later(date)
         return self.decisions.reply()
 
     def warn(self, text: str) -> None:

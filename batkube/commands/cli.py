@@ -15,10 +15,12 @@ import typer
 from batkube import __version__
 from batkube.ci.settings import InitCiSettings
 from batkube.commands.crash_report import exit_with
-from batkube.commands.settings_options import with_settings
+from batkube.commands.schema import Schema
+from batkube.commands.settings_options import keys_of, with_settings
 from batkube.commands.usage import carry_out, whole_number
 from batkube.comparison.settings import CheckSettings, CompareSettings
 from batkube.option import RESULTS, TIME
+from batkube.scenarios.settings import InitScenarioSettings
 from batkube.settings import BAD_INPUT, Determinism, FitSettings, ReplaySettings, RunSettings, ServeSettings
 from batkube.workloads.settings import GenerateSettings, ImportSettings
 
@@ -192,6 +194,15 @@ def init_ci(settings: InitCiSettings) -> None:
     raise typer.Exit(command.main(settings))
 
 
+@init_app.command("scenario")
+@with_settings
+def init_scenario(settings: InitScenarioSettings) -> None:
+    """Write a scenario to begin with (`batkube run scenario.yaml`), and the schema by which editors check it."""
+    from batkube.commands import init_scenario as command
+
+    raise typer.Exit(command.main(settings, keys_of(run)))
+
+
 @app.command()
 @with_settings
 def serve(settings: ServeSettings) -> None:
@@ -245,6 +256,16 @@ def kubeconfig(
     from batkube.commands import kubeconfig as command
 
     raise typer.Exit(command.main(server))
+
+
+@app.command()
+def schema(
+    which: Annotated[Schema, typer.Argument(metavar="WHICH", help="scenario: files for `batkube run`.")],
+) -> None:
+    """Print the JSON schema of a file that batkube reads: editors check and complete by it."""
+    from batkube.commands import schema as command
+
+    raise typer.Exit(command.main(which, keys_of(run)))
 
 
 @app.command()

@@ -13,6 +13,7 @@ from pydantic import BaseModel, ValidationError
 from pydantic.fields import FieldInfo
 
 from batkube.commands.errors import tell
+from batkube.commands.scenario_keys import SETTING, Key, names_files
 from batkube.option import PANELS, Only, Option, Without
 from batkube.settings import BAD_INPUT
 from batkube.settings_rules import option_of
@@ -32,6 +33,7 @@ def with_settings(command: Callable[..., Result]) -> Callable[..., Result]:
     """
     parameters = [inspect.Parameter(CONTEXT, inspect.Parameter.KEYWORD_ONLY, annotation=typer.Context)]
     models: dict[str, Model] = {}
+    keys = _keys(command)
     hints = get_type_hints(command, include_extras=True)
     for parameter in inspect.signature(command).parameters.values():
         annotation = hints[parameter.name]
@@ -44,20 +46,55 @@ def with_settings(command: Callable[..., Result]) -> Callable[..., Result]:
     @wraps(command)
     def expanded(**given: Any) -> Result:
         context: typer.Context = given.pop(CONTEXT)
-        for name, model in models.items():
-            options = {field: given.pop(field) for field, _, _ in _options(model)}
-            values = {field: value for field, value in options.items() if _is_given(context, field)}
-            try:
-                given[name] = _settings(model, values)
-            except ValueError as error:
-                tell(error)
-                raise typer.Exit(BAD_INPUT) from None
+        scenario, taken = None, set[str]()
+        try:
+            if (path := given.get(SETTING)) is not None:
+                from batkube.commands.scenario import read_scenario  # others have no need to load it
+
+                scenario = read_scenario(Path(path), keys)
+                taken = {parameter for parameter in scenario.values if not _is_given(context, parameter)}
+                given |= {parameter: scenario.values[parameter] for parameter in taken}
+            for name, model in models.items():
+                options = {field: given.pop(field) for field, _, _ in _options(model)}
+                values = {
+                    field: value for field, value in options.items() if field in taken or _is_given(context, field)
+                }
+                settings = _settings(model, values)
+                given[name] = settings if scenario is None else scenario.placed(settings, taken)
+        except ValueError as error:
+            tell(str(error) if scenario is None else scenario.located(error, taken, keys))
+            raise typer.Exit(BAD_INPUT) from None
         return command(**given)
 
     expanded.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     expanded.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
     del expanded.__wrapped__
+    expanded.__dict__["keys"] = keys
     return expanded
+
+
+def keys_of(command: Callable[..., Any]) -> list[Key]:
+    """Return the options of a command made by ``with_settings`` that a scenario may have."""
+    keys: list[Key] = command.__dict__["keys"]
+    return keys
+
+
+def _keys(command: Callable[..., Any]) -> list[Key]:
+    """Return the options of its settings, and its own parameters."""
+    keys = []
+    hints = get_type_hints(command, include_extras=True)
+    for name in inspect.signature(command).parameters:
+        if _is_model(hints[name]):
+            found = [(field, info, option) for field, info, option in _options(hints[name]) if not option.argument]
+            keys += [
+                Key(field, option.names_of(field), info.annotation, option.help, option)
+                for field, info, option in found
+            ]
+        elif get_origin(hints[name]) is Annotated:
+            annotation, said = get_args(hints[name])[:2]
+            names = tuple(getattr(said, "param_decls", None) or ()) or ("--" + name.replace("_", "-"),)
+            keys.append(Key(name, names, annotation, getattr(said, "help", None) or ""))
+    return keys
 
 
 def _options(model: Model) -> Iterator[tuple[str, FieldInfo, Option]]:
@@ -102,7 +139,7 @@ def _parameter(name: str, field: FieldInfo, option: Option) -> inspect.Parameter
         default = str(default)
     if not option.shows_default:
         default = None
-    required = option.required or field.is_required()
+    required = field.is_required()
     if several and not required:
         kind |= None
     how: dict[str, Any] = {
@@ -156,7 +193,7 @@ def _settings(model: Model, given: dict[str, Any]) -> BaseModel:
 
 
 def _value(name: str, field: FieldInfo, option: Option, given: Any) -> Any:
-    if _names_files(field.annotation) and "" in (given if isinstance(given, list | tuple) else (given,)):
+    if names_files(field.annotation) and "" in (given if isinstance(given, list | tuple) else (given,)):
         raise ValueError(f"{option.names_of(name)[0]}: expected a name, not ''")
     if option.commas:
         return tuple(word for words in given for word in words.split(",") if word)
@@ -166,11 +203,6 @@ def _value(name: str, field: FieldInfo, option: Option, given: Any) -> Any:
         return option.read(given)
     except ValueError as error:
         raise ValueError(f"{option.names_of(name)[0]}: {error}") from None
-
-
-def _names_files(annotation: Any) -> bool:
-    """Tell whether a setting names files."""
-    return annotation is Path or any(_names_files(part) for part in get_args(annotation))
 
 
 def _said(model: Model, error: ValidationError) -> str:

@@ -23,7 +23,6 @@ GivenPlatforms = Annotated[
         INPUTS,
         "FILE|TEXT",
         short="-p",
-        required=True,
     ),
 ]
 AddedNodes = Annotated[tuple[str, ...], Option("Further nodes: '20 like n1'; may be repeated.", INPUTS, "TEXT")]

@@ -172,6 +172,8 @@ class Run(BaseModel):
     exit_code: int | None = None
     reason: str | None = None
     """The reason why the run did not finish, for a person."""
+    scenario: InputFile | None = None
+    """The file that named all the rest, where there was one."""
     platform: InputFile | None = None
     platform_sources: list[InputFile] = []
     """The files that the platform was made of, where it was no platform of SimGrid's."""

@@ -75,6 +75,7 @@ class Programs:
     """Called with the process id of each that has ended."""
     on_end: Callable[[Ended], None] = lambda ended: None
     on_start: Callable[[str, int], None] = lambda name, number: None
+    """Called with the name of a program that is started while the simulation goes on, and the number of the start."""
     _sessions: dict[int, int] = field(default_factory=dict)
     """The rank of each program by the process id of each of its starts, which its descendants have as their session."""
 
@@ -143,7 +144,7 @@ class Programs:
             await self._start(program)
 
     async def _start(self, program: Program) -> None:
-        program.due = None
+        late, program.due = program.due is not None or program.starts > 0, None
         program.started = self.date()
         program.starts += 1
         environment, which = {**os.environ, **self.environment}, f"{program.name}/{program.starts}"
@@ -155,7 +156,7 @@ class Programs:
         program.process = SchedulerProcess(program.name, process, program.log)
         self._sessions[process.pid] = self.programs.index(program) + 1
         self.observe(process.pid)
-        if program.starts > 1:
+        if late:
             self.on_start(program.name, program.starts)
 
 

@@ -154,13 +154,16 @@ def choose(
     command: str | None = None,
     binary: Path | None = None,
     config: Path | None = None,
+    folder: Path | None = None,
 ) -> SchedulerUnderTest:
     """Return the scheduler that the user asked for. ``names`` are its names if its configuration has none.
+
+    A command runs in ``folder``, and a policy is looked for there; by default in the current one.
 
     Raises SchedulerChoiceError, and ConfigError or ExtenderError for a bad KubeSchedulerConfiguration.
     """
     if command is not None:
-        return _own_command(command, names)
+        return _own_command(command, names, folder)
     match kind:
         case "kube-scheduler":
             configuration = kube_scheduler.read_configuration(config) if config else None
@@ -173,7 +176,7 @@ def choose(
             return SchedulerUnderTest("none", names)
         case _ if is_policy(kind):
             try:
-                return SchedulerUnderTest(kind, names, policy=load(kind))
+                return SchedulerUnderTest(kind, names, policy=load(kind, folder))
             except PolicyError as error:
                 raise SchedulerChoiceError(f"--scheduler {error}") from None
         case _:
@@ -183,13 +186,15 @@ def choose(
             )
 
 
-def _own_command(command: str, names: tuple[str, ...]) -> SchedulerUnderTest:
+def _own_command(command: str, names: tuple[str, ...], folder: Path | None) -> SchedulerUnderTest:
     try:
         words = tuple(shlex.split(command))
     except ValueError as error:
         raise SchedulerChoiceError(f"--scheduler-cmd: {error}: {command}") from None
     if not words:
         raise SchedulerChoiceError("--scheduler-cmd: no program named")
+    if folder is not None and "/" in words[0]:
+        words = (str(folder.absolute() / words[0]), *words[1:])
     if "{" not in words[0] and shutil.which(words[0]) is None:
         raise SchedulerChoiceError(f"--scheduler-cmd: no program {words[0]} on this machine")
     return SchedulerUnderTest("command", names, words)

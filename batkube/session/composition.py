@@ -161,6 +161,7 @@ def _served(scheduler: Scheduler, inputs: Inputs) -> tuple[str, ...] | None:
 def _inputs(settings: RunSettings) -> list[Path]:
     """Return the files that are read, which may lie in the folder of results."""
     named = (
+        settings.scenario,
         *settings.platform,
         settings.startup,
         settings.run_times.durations,
@@ -232,7 +233,8 @@ async def _scheduler(
         oracle, simulated = _simulated_clock(settings, server, stack)
     if command:
         seed = settings.seed if deterministic else None
-        process = await chosen.start(command, access, log, launcher(simulated, mode, seed), seed=seed)
+        launch = launcher(simulated, mode, seed, settings.scheduler_folder)
+        process = await chosen.start(command, access, log, launch, seed=seed)
         stack.push_async_callback(process.stop)
     if oracle and simulated and process:
         oracle.add(process.pid)

@@ -74,6 +74,7 @@ def read_inputs(settings: RunSettings) -> Inputs:
         command=settings.scheduler_command,
         binary=settings.scheduler_binary,
         config=settings.scheduler_config,
+        folder=settings.scheduler_folder,
     )
     programs = _programs(settings)
     check_simulator(settings)

@@ -25,6 +25,7 @@ def run_record(
     """Return the record of ``batkube run``. Raises OSError, and ManifestError."""
     return Run(
         batkube=__version__,
+        scenario=input_file(settings.scenario) if settings.scenario else None,
         platform=input_file(settings.platform[0]) if settings.platform else None,
         platform_sources=_sources(inputs),
         workloads=_workloads(settings, inputs),

@@ -36,18 +36,22 @@ def is_policy(name: str) -> bool:
     return name in BUILT_IN or ":" in name
 
 
-def load(name: str) -> LoadedPolicy:
-    """Make the policy of that name; modules are looked for in the current directory, too. Raises PolicyError."""
+def load(name: str, folder: Path | None = None) -> LoadedPolicy:
+    """Make the policy of that name; modules are looked for in ``folder``, too, else in the current directory.
+
+    Raises PolicyError.
+    """
+    beside = str((folder or Path()).absolute())
     module_name, _, class_name = BUILT_IN.get(name, name).partition(":")
     if not all(part.isidentifier() for part in module_name.split(".")) or not class_name.isidentifier():
         raise PolicyError(f"{name}: expected module:Class, as in my_module:Policy")
-    if name not in BUILT_IN and "" not in sys.path and str(Path.cwd()) not in sys.path:
-        sys.path.insert(0, str(Path.cwd()))
+    if name not in BUILT_IN and beside not in sys.path and (folder is not None or "" not in sys.path):
+        sys.path.insert(0, beside)
     try:
         module = importlib.import_module(module_name)
     except ModuleNotFoundError as error:
         if error.name is not None and f"{module_name}.".startswith(f"{error.name}."):
-            raise PolicyError(f"{name}: there is no module {error.name}, in {Path.cwd()} neither") from None
+            raise PolicyError(f"{name}: there is no module {error.name}, in {beside} neither") from None
         raise PolicyError(f"{name}: importing {module_name} failed: {told(error)}") from None
     except (Exception, SystemExit) as error:
         raise PolicyError(f"{name}: importing {module_name} failed: {told(error)}") from None

@@ -1,0 +1,1 @@
+"""Files that `batkube init scenario` writes into a folder."""
