@@ -1,6 +1,6 @@
 """The jobs of pods that clients make, in the books of all jobs."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from batkube.batsim.jobs import JobState
@@ -27,7 +27,9 @@ class ClientJobs:
         self.deleted = 0
         """The number of endless jobs that were killed, as their pods were deleted."""
         self.between_runs: dict[str, Job] = {}
-        """The jobs of pods whose process is about to be started again."""
+        """The jobs of pods whose process is about to be started again, or whose init containers run."""
+        self.started: Callable[[Job], object] = lambda job: None
+        """Called with a job whose process starts, before Batsim is told of it."""
         self._before: dict[str, list[Job]] = {}
         """The earlier runs of pods, by their keys."""
         self._control = control
@@ -51,11 +53,17 @@ class ClientJobs:
         client = job.client
         assert client is not None
         assert client.profile is not None
+        self.started(job)
         self._control.decisions.register(job.id, job.description, client.profile)
         self._control.note_submission(job)
         self.between_runs.pop(job.id, None)
         if client.endless:
             self.endless[job.id] = job
+
+    def prepare(self, job: Job) -> None:
+        """Note that a pod has its node, and something of it runs before its process."""
+        self._control.waits_no_more(job)
+        self.between_runs[job.id] = job
 
     def complete(self, job: Job) -> bool:
         """Note that a job has ended; True if that is because the simulation ends, and it is to be passed over."""

@@ -1,31 +1,32 @@
 """Pods that clients of the API make: whatever a scheduler binds runs in the simulation, as a dynamic job.
 
 A pod costs the simulator nothing until it has a node. Then each run of its process is a job that is registered when it
-starts, with a profile of its own. Where the pod's restartPolicy says so the process is started again, after the
-kubelet's back-off (``pkg/kubelet/util/backoff``: at once, then 10 s, twice as long each time, 300 s at most; a process
-that has run for ten minutes begins anew).
+starts, with a profile of its own. Init containers come before that (``init_containers.py``). Where the pod's
+restartPolicy says so the process is started again, after the kubelet's back-off (``restarts.py``).
 """
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from batkube.batsim.jobs import JobDescription, JobState
 from batkube.bridge.cluster import NO_SUCH_NODE, Cluster
 from batkube.bridge.errors import InputError
+from batkube.bridge.init_containers import InitContainers
 from batkube.bridge.job_control import JobControl
 from batkube.bridge.jobs import NO_REQUIREMENTS, ClientPod, Job
 from batkube.bridge.names import Names
 from batkube.bridge.registration import Registration
+from batkube.bridge.restarts import MOST_RETRIES, is_restarted, wait_before
 from batkube.bridge.run_times import RunTimes, owner_kind
 from batkube.bridge.startup import Plan, PodStages
 from batkube.bridge.time import SimulatedTime
+from batkube.results.events import EventLog
 from batkube.startup.durations import MICROSECONDS
 
 JSON = dict[str, Any]
 
 DEADLINE_EXCEEDED = "DeadlineExceeded"
-MOST_RETRIES = 20
-"""The runs of a pod of a Job after which nobody is expected to give it up: backoffLimit is 6 by default."""
 WORKLOAD = "pods"
 """The workload of these jobs, as Batsim names it."""
 MOST_NAMED = 5
@@ -33,9 +34,6 @@ MOST_NAMED = 5
 _OVER = ("Succeeded", "Failed")
 _SHORTEST = 1e-6
 """The length in seconds of a process that takes no time: a profile must take some."""
-FIRST_BACKOFF, LONGEST_BACKOFF = 10.0, 300.0
-FORGIVEN_AFTER = 2 * LONGEST_BACKOFF
-"""Simulated seconds after which a back-off is forgotten."""
 
 
 class ClientPods:
@@ -53,6 +51,7 @@ class ClientPods:
         time: SimulatedTime,
         run_times: RunTimes,
         registration: Registration,
+        events: EventLog,
         *,
         served: tuple[str, ...] | None,
         warn: Callable[[str], None],
@@ -66,18 +65,21 @@ class ClientPods:
         self._served = served
         self._warn = warn
         self._names = Names()
-        self._restarts = Plan()
+        self._plan = Plan()
+        self._initial = InitContainers(control, self._kubelet, time, events, run_times, self._plan)
+        stages.first = self._initial.run_first
+        control.clients.started = self._started
 
     @property
     def next_date(self) -> float | None:
-        """The date of the next restart; None if none is planned. Never the present."""
-        return self._restarts.next_stop(self._time.now)
+        """The date at which a container is next started or ends; None if none is planned. Never the present."""
+        return self._plan.next_stop(self._time.now)
 
     def advance(self) -> bool:
-        """Start the processes whose back-off is over; False if there was none."""
-        if not self._restarts.used or self._control.clients.stopping:
+        """Start the processes whose back-off is over, and the like; False if there was nothing to do."""
+        if not self._plan.used or self._control.clients.stopping:
             return False
-        return self._restarts.act_until(self._time.now)
+        return self._plan.act_until(self._time.now)
 
     def adopt(self, key: str, pod: JSON) -> Job | None:
         """Make a job of a new pod; None for one that has ended, and where nothing can be registered."""
@@ -124,7 +126,9 @@ class ClientPods:
             return
         try:
             self._prepare(job, client)
+            client.initialized = not self._initial.take_time(client.pod)
             self._control.bound(job, key, node)
+            self._expect_deadline(job, key)
             self._stages.bound(job, key)
         except InputError as error:
             self._warn(str(error))
@@ -142,22 +146,45 @@ class ClientPods:
         if profile["type"] == "delay":
             profile = {**profile, "delay": max(profile["delay"], _SHORTEST)}
         client.profile = profile
+        client.containers = work.containers
         client.endless = work.endless(client.pod["spec"].get("restartPolicy", "Always"))
         if owner_kind(client.pod) == "Job" and client.run < MOST_RETRIES and work.run_time.seconds is not None:
             client.endless = False  # its controller gives up
-        if (deadline := self._deadline(job)) is not None:
+        seconds = client.pod["spec"].get("activeDeadlineSeconds")
+        if seconds is not None:
             client.endless = False
-            left = max(round(deadline - self._time.now, MICROSECONDS), _SHORTEST)
-            job.description = job.description.model_copy(update={"walltime": left})
+            bound = self._control.pods[job.pods[0]].bound_time
+            client.deadline = float(seconds) + (self._time.now if bound is None else bound)
 
-    def _deadline(self, job: Job) -> float | None:
-        """Return the date after which the pod may not run (``activeDeadlineSeconds``); None for none."""
-        assert job.client is not None
-        seconds = job.client.pod["spec"].get("activeDeadlineSeconds")
-        if seconds is None:
-            return None
-        bound = self._control.pods[job.pods[0]].bound_time
-        return float(seconds) + (self._time.now if bound is None else bound)
+    def _expect_deadline(self, job: Job, key: str) -> None:
+        """End the pod at its deadline, if its process has not started by then."""
+        client = job.client
+        assert client is not None
+        if client.deadline is not None:
+            expire = partial(self._expire, job, key, None)
+            self._plan.add(client.deadline, expire, lambda: job.life.state is JobState.SUBMITTED)
+
+    def _expire(self, job: Job, key: str, exited: float | None) -> None:
+        """End a pod whose process does not run at its deadline. ``exited``: when it did; None for never."""
+        self._kubelet.exceed_deadline(key, self._time.now, self._time.now if exited is None else exited)
+        self._control.clients.leave(job, "Failed", DEADLINE_EXCEEDED)
+
+    def _started(self, job: Job) -> None:
+        """Note that the pod's process starts: until when it may run, and when each of its containers ends."""
+        client, (key,) = job.client, job.pods
+        assert client is not None
+        if client.deadline is not None:
+            left = max(round(client.deadline - self._time.now, MICROSECONDS), _SHORTEST)
+            job.description = job.description.model_copy(update={"walltime": left})
+        if not client.containers or client.pod["spec"].get("restartPolicy", "Always") != "Never":
+            return
+        self._kubelet.exit_codes[key] = {name: run_time.exit_code for name, run_time in client.containers.items()}
+        lengths = [run_time.seconds for run_time in client.containers.values()]
+        last = None if None in lengths else max(length for length in lengths if length is not None)
+        for name, run_time in client.containers.items():
+            if run_time.seconds is not None and run_time.seconds != last:
+                act = partial(self._kubelet.end_container, key, name, run_time.exit_code)
+                self._plan.add(self._time.now + run_time.seconds, act, lambda: job.life.state is JobState.RUNNING)
 
     def completed(self, job: Job) -> bool:
         """Start the process of a pod again whose run has ended, if it is to be; False if the pod has ended."""
@@ -169,8 +196,8 @@ class ClientPods:
         (key,) = job.pods
         failed = job.life.state is JobState.COMPLETED_FAILED
         policy = client.pod["spec"].get("restartPolicy", "Always")
-        again = policy == "Always" or (policy == "OnFailure" and failed)
-        if job.life.state not in (JobState.COMPLETED_SUCCESSFULLY, JobState.COMPLETED_FAILED) or not again:
+        ended = job.life.state in (JobState.COMPLETED_SUCCESSFULLY, JobState.COMPLETED_FAILED)
+        if not ended or not is_restarted(policy, failed=failed):
             return False
         self._run_again(job, client, key)
         return True
@@ -179,9 +206,7 @@ class ClientPods:
         exited = self._time.now if job.life.finish_time is None else job.life.finish_time
         code = job.life.return_code & 0xFF if job.life.return_code else 0
         ran = exited - (exited if job.life.starting_time is None else job.life.starting_time)
-        wait = 0.0
-        if client.run and ran < FORGIVEN_AFTER:
-            wait = min(max(2 * client.backoff, FIRST_BACKOFF), LONGEST_BACKOFF)
+        wait = wait_before(client.run, ran, client.backoff)
         following = self._job(
             key,
             f"{job.name.partition('.run')[0]}.run{client.run + 2}",
@@ -199,17 +224,12 @@ class ClientPods:
             self._kubelet.start_again(key, code, exited)
             self._stages.start(following)
 
-        def expire() -> None:
-            self._kubelet.exceed_deadline(key, self._time.now, exited)
-            self._control.clients.leave(following, "Failed", DEADLINE_EXCEEDED)
-
         if wait > 0:
             self._kubelet.back_off(key, code, exited, wait)
-        deadline = self._deadline(following)
-        if deadline is not None and deadline <= exited + wait:
-            self._restarts.add(deadline, expire, waits)
+        if client.deadline is not None and client.deadline <= exited + wait:
+            self._plan.add(client.deadline, partial(self._expire, following, key, exited), waits)
         else:
-            self._restarts.add(exited + wait, start, waits)
+            self._plan.add(exited + wait, start, waits)
 
     def deleted(self, job: Job, key: str) -> bool:
         """End a pod that was deleted and whose process does not run; True: its node is free for others now."""

@@ -1,5 +1,6 @@
 """A Batsim job during the simulation, and its file's requirements for its pods."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, Any
 
@@ -13,6 +14,7 @@ from batkube.batsim.outputs import JobRecord
 from batkube.bridge.errors import InputError, InvariantBroken
 from batkube.kube.apimachinery.quantity import Quantity, QuantityError
 from batkube.results.pods import PodRecord
+from batkube.startup.durations import RunTime
 
 PUBLISHED_DEFAULT_SCHEDULER = "default"
 """The name of the scheduler under test in the published Batkube workloads, whatever its real name."""
@@ -151,6 +153,12 @@ class ClientPod:
     """True if its process never ends by itself, or is started again whenever it does."""
     backoff: float = 0.0
     """The simulated seconds that its process waited before it was started the last time."""
+    initialized: bool = True
+    """False if its init containers are still to run, which take time."""
+    containers: Mapping[str, RunTime] = field(default_factory=dict)
+    """The runs of its containers, by name, if they are known each."""
+    deadline: float | None = None
+    """The date after which the pod may not run (``activeDeadlineSeconds``); None for none."""
 
 
 @dataclass(slots=True)

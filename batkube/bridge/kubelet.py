@@ -1,5 +1,6 @@
 """The kubelet's part of the API: the status of pods once they have a node."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from batkube.bridge import hosts, pod_status
@@ -26,6 +27,8 @@ class Kubelet:
         self._last_start = (-1.0, 0)
         self._last_event: dict[str, int] = {}
         """The number of the last Event on each pod, by name."""
+        self.exit_codes: dict[str, Mapping[str, int]] = {}
+        """The exit codes of the containers of running pods that end each with its own, by name."""
 
     def create(self, name: str) -> None:
         """Note that the pod has come to its node, and its process will start later: Pending, ContainerCreating."""
@@ -44,6 +47,27 @@ class Kubelet:
         """Note that the pod's process runs from now on."""
         if pod := self._pod(name):
             self._write(pod_status.running(pod, self._time.rfc3339(), self._start_time()))
+
+    def initialize(self, name: str, changes: Mapping[str, JSON]) -> None:
+        """Note what is new of the pod's init containers: members of their statuses, by name."""
+        if pod := self._pod(name):
+            self._write(pod_status.initializing(pod, self._time.rfc3339(), self._start_time(), changes))
+
+    def fail_initialization(self, name: str, changes: Mapping[str, JSON]) -> None:
+        """Note that the pod fails, as an init container has failed that is not started again."""
+        if pod := self._pod(name):
+            self._write(pod_status.not_initialized(pod, self._time.rfc3339(), changes))
+
+    def crash_loop(self, name: str, container: str, wait: float) -> JSON:
+        """Return the state of a container that is started again in ``wait`` simulated seconds."""
+        pod = self._pod(name)
+        metadata = pod["metadata"] if pod else {"name": "", "namespace": "", "uid": ""}
+        return pod_status.crash_loop(metadata, container, go_duration(wait))
+
+    def end_container(self, name: str, container: str, exit_code: int) -> None:
+        """Note that one container of a running pod has ended, while others go on."""
+        if pod := self._pod(name):
+            self._write(pod_status.container_ended(pod, self._time.rfc3339(), container, exit_code))
 
     def refuse(self, name: str, reason: str, message: str) -> None:
         """Note that the node has no room for the pod: it fails, and nothing of it has run."""
@@ -95,6 +119,12 @@ class Kubelet:
     def exceed_deadline(self, name: str, date: float, exited: float) -> None:
         """Note that the walltime is over, with the kubelet's words for ``activeDeadlineSeconds``."""
         message = "Pod was active on the node longer than the specified deadline"
+        pod = self._pod(name)
+        if pod is not None and pod_status.is_initializing(pod):
+            now = self._time.rfc3339(date)
+            changes = pod_status.stopped_initializing(pod, now, KILLED_BY_SIGKILL)
+            self._write(pod_status.not_initialized(pod, now, changes, reason="DeadlineExceeded", message=message))
+            return
         self._end(name, date, exited, exit_code=KILLED_BY_SIGKILL, reason="DeadlineExceeded", message=message)
 
     def kill(self, name: str, date: float, why: str, exited: float) -> None:
@@ -112,15 +142,20 @@ class Kubelet:
 
         A pod that a finalizer holds is seen there for longer: it has failed.
         """
+        self.exit_codes.pop(name, None)
         pod = self._pod(name)
         if pod is None:
             return
         held = pod["metadata"].get("finalizers") and pod["spec"].get("nodeName")
         if held and pod["status"]["phase"] in ("Pending", "Running"):
             finished = self._time.rfc3339(exited)
-            ended = pod_status.ended(
-                pod, self._time.rfc3339(), exit_code=KILLED_BY_SIGTERM, reason="Error", exited=finished
-            )
+            if pod_status.is_initializing(pod):
+                changes = pod_status.stopped_initializing(pod, finished, KILLED_BY_SIGTERM)
+                ended = pod_status.not_initialized(pod, finished, changes)
+            else:
+                ended = pod_status.ended(
+                    pod, self._time.rfc3339(), exit_code=KILLED_BY_SIGTERM, reason="Error", exited=finished
+                )
             self._write(ended)
         self._delete(pod)
 
@@ -157,7 +192,12 @@ class Kubelet:
         if pod is None:
             return
         now, finished = self._time.rfc3339(date), self._time.rfc3339(exited)
-        self._write(pod_status.ended(pod, now, exit_code=exit_code, reason=reason, message=message, exited=finished))
+        codes = self.exit_codes.pop(name, None)
+        told = pod_status.ended(
+            pod, now, exit_code=exit_code, reason=reason, message=message, exited=finished,
+            codes=None if exit_code == KILLED_BY_SIGKILL else codes,
+        )  # fmt: skip
+        self._write(told)
         if pod["metadata"].get("deletionTimestamp"):
             self.remove(name)
 

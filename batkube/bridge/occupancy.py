@@ -166,8 +166,8 @@ def _alone(requests: tuple[tuple[str, str], ...]) -> Resources:
 def requests_of(pod: JSON) -> Resources:
     """Return a pod's requests: its containers together, at least its largest init container, overhead, and one pod.
 
-    They are counted as in kube-scheduler (``k8s.io/component-helpers/resource`` PodRequests), except for sidecars. Not
-    to be changed.
+    They are counted as in kube-scheduler (``k8s.io/component-helpers/resource`` PodRequests): sidecars count with the
+    containers, and with each init container that comes after them. Not to be changed.
     """
     spec = pod["spec"]
     containers = spec["containers"]
@@ -177,9 +177,19 @@ def requests_of(pod: JSON) -> Resources:
     for container in spec["containers"]:
         for key, value in amounts(container.get("resources", {}).get("requests", {})).items():
             total[key] = total.get(key, 0) + value
+    at_first: Resources = {}
+    beside: Resources = {}
     for container in spec.get("initContainers", []):
-        for key, value in amounts(container.get("resources", {}).get("requests", {})).items():
-            total[key] = max(total.get(key, 0), value)
+        wanted = amounts(container.get("resources", {}).get("requests", {}))
+        if container.get("restartPolicy") == "Always":
+            for key, value in wanted.items():
+                total[key] = total.get(key, 0) + value
+                beside[key] = beside.get(key, 0) + value
+            wanted = {}
+        for key in {**wanted, **beside}:
+            at_first[key] = max(at_first.get(key, 0), wanted.get(key, 0) + beside.get(key, 0))
+    for key, value in at_first.items():
+        total[key] = max(total.get(key, 0), value)
     for key, value in amounts(spec.get("overhead", {})).items():
         total[key] = total.get(key, 0) + value
     total["pods"] = UNIT

@@ -4,7 +4,7 @@ The statuses are as the API server stores them, member by member: no empty membe
 order in which it leaves them. See ``kube.trusted``.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 JSON = dict[str, Any]
@@ -46,10 +46,12 @@ def running(pod: JSON, now: str, start: str) -> JSON:
     status = pod.get("status", {})
     done = {"terminated": {"exitCode": 0, "reason": "Completed", "startedAt": now, "finishedAt": now}}
     runs = {"running": {"startedAt": now}}
+    known = {told["name"]: told["state"] for told in status.get("initContainerStatuses", ())}
     initial = {
         container["name"]: runs if is_sidecar(container) else done
         for container in pod["spec"].get("initContainers") or ()
     }
+    initial |= {name: state for name, state in known.items() if "waiting" not in state}
     return {
         **pod,
         "status": {
@@ -63,6 +65,96 @@ def running(pod: JSON, now: str, start: str) -> JSON:
     }
 
 
+def initializing(pod: JSON, now: str, start: str, changes: Mapping[str, JSON]) -> JSON:
+    """Return the pod with its status while its init containers run, one after the other: Pending.
+
+    ``changes``: members of the statuses of those of which something is new, by name. ``start``: its ``startTime``,
+    unless it was seen before.
+    """
+    status = pod.get("status", {})
+    return {
+        **pod,
+        "status": {
+            **status,
+            "phase": "Pending",
+            "startTime": status.get("startTime", start),
+            **_initialization(pod, now, changes),
+            "containerStatuses": _containers(pod, _STILL_TO_START, started=False),
+        },
+    }
+
+
+def not_initialized(pod: JSON, now: str, changes: Mapping[str, JSON], *, reason: str = "", message: str = "") -> JSON:
+    """Return the pod with its status when it fails before its init containers are done: the others never run.
+
+    ``reason`` and ``message`` are the pod's own, where the init containers are not to blame.
+    """
+    status = pod.get("status", {})
+    own = {"reason": reason, "message": message} if reason else {}
+    told = _initialization(pod, now, changes, failed=True)
+    return {**pod, "status": {**status, "phase": "Failed", **told, **own}}
+
+
+def is_initializing(pod: JSON) -> bool:
+    """Tell whether init containers of the pod are still to be done."""
+    conditions = pod.get("status", {}).get("conditions", ())
+    return any(condition["type"] == "Initialized" and condition["status"] == "False" for condition in conditions)
+
+
+def stopped_initializing(pod: JSON, now: str, exit_code: int) -> dict[str, JSON]:
+    """Return what becomes of its init containers when the pod ends before they are done, by name."""
+    changes: dict[str, JSON] = {}
+    sidecars = {container["name"] for container in pod["spec"]["initContainers"] if is_sidecar(container)}
+    for told in pod["status"].get("initContainerStatuses", ()):
+        name, state = told["name"], told["state"]
+        if "running" in state:
+            code = 0 if name in sidecars else exit_code
+            ends = _ended_with(pod, code, now)["terminated"]
+            changes[name] = {"state": {"terminated": {**ends, "startedAt": state["running"]["startedAt"]}}}
+        elif "waiting" in state and told["lastState"]:
+            changes[name] = {"state": told["lastState"]}
+        if name in changes:
+            changes[name] |= {"ready": False, "started": False}
+    return changes
+
+
+def _initialization(pod: JSON, now: str, changes: Mapping[str, JSON], *, failed: bool = False) -> JSON:
+    """Return the members of the status that tell of init containers."""
+    known = {told["name"]: told for told in pod.get("status", {}).get("initContainerStatuses", ())}
+    statuses = [
+        {
+            **(known.get(container["name"]) or _container(pod, container, _STILL_TO_START, started=False)),
+            **changes.get(container["name"], {}),
+        }
+        for container in pod["spec"]["initContainers"]
+    ]
+    incomplete = " ".join(told["name"] for told in statuses if not told["ready"])
+    lacking = {
+        "reason": "ContainersNotInitialized",
+        "message": f"containers with incomplete status: [{incomplete}]",
+    }
+    return {
+        "conditions": _conditions(
+            pod, now, ready=False, sandbox=True, sandbox_up=not failed,
+            why={"reason": "PodFailed"} if failed else _not_ready(pod), uninitialized=lacking,
+        ),
+        "initContainerStatuses": statuses,
+    }  # fmt: skip
+
+
+def container_ended(pod: JSON, now: str, name: str, exit_code: int) -> JSON:
+    """Return the pod with its status when one of its containers has ended, and others go on."""
+    status = pod["status"]
+    ends = _ended_with(pod, exit_code, now)
+    containers = [
+        {**told, "ready": False, "started": False, "state": ends} if told["name"] == name else told
+        for told in status["containerStatuses"]
+    ]
+    unready = [told["name"] for told in containers if not told["ready"]]
+    conditions = _conditions(pod, now, ready=False, sandbox_up=True, why=_not_ready(pod, unready))
+    return {**pod, "status": {**status, "conditions": conditions, "containerStatuses": containers}}
+
+
 def backing_off(pod: JSON, now: str, *, exit_code: int, reason: str, exited: str, wait: str) -> JSON:
     """Return the pod with its status while its process is not started again at once: CrashLoopBackOff.
 
@@ -72,12 +164,7 @@ def backing_off(pod: JSON, now: str, *, exit_code: int, reason: str, exited: str
     ends = _terminated(pod, exit_code, reason, exited)
     containers = []
     for container in pod["spec"]["containers"]:
-        name = container["name"]
-        message = (
-            f"back-off {wait} restarting failed container={name} "
-            f"pod={metadata['name']}_{metadata['namespace']}({metadata['uid']})"
-        )
-        waiting = {"waiting": {"reason": "CrashLoopBackOff", "message": message}}
+        waiting = crash_loop(metadata, container["name"], wait)
         containers.append({**_container(pod, container, waiting, started=False), "lastState": {"terminated": ends}})
     return {
         **pod,
@@ -87,6 +174,15 @@ def backing_off(pod: JSON, now: str, *, exit_code: int, reason: str, exited: str
             "containerStatuses": containers,
         },
     }
+
+
+def crash_loop(metadata: JSON, name: str, wait: str) -> JSON:
+    """Return the state of a container that is started again when ``wait`` is over. ``metadata``: the pod's."""
+    message = (
+        f"back-off {wait} restarting failed container={name} "
+        f"pod={metadata['name']}_{metadata['namespace']}({metadata['uid']})"
+    )
+    return {"waiting": {"reason": "CrashLoopBackOff", "message": message}}
 
 
 def again(pod: JSON, *, exit_code: int, reason: str, exited: str) -> JSON:
@@ -107,11 +203,21 @@ def again(pod: JSON, *, exit_code: int, reason: str, exited: str) -> JSON:
     return {**pod, "status": {**status, "containerStatuses": containers}}
 
 
-def ended(pod: JSON, now: str, *, exit_code: int, reason: str, message: str = "", exited: str) -> JSON:
+def ended(
+    pod: JSON,
+    now: str,
+    *,
+    exit_code: int,
+    reason: str,
+    message: str = "",
+    exited: str,
+    codes: Mapping[str, int] | None = None,
+) -> JSON:
     """Return the pod with its status when its process has ended: Succeeded with exit code 0, else Failed.
 
     ``reason`` is the container's (``Completed``, ``Error``); with a ``message`` it is the pod's own as well. ``exited``
-    is the end of the process, ``now`` or before.
+    is the end of the process, ``now`` or before. ``codes``: the exit codes of containers that have their own. What has
+    ended before stays as it is.
     """
     status = pod.get("status", {})
     ends = {"terminated": _terminated(pod, exit_code, reason, exited)}
@@ -119,16 +225,24 @@ def ended(pod: JSON, now: str, *, exit_code: int, reason: str, message: str = ""
         container["name"]: container["state"] for container in status.get("initContainerStatuses", [])
     }
     sidecars = {container["name"] for container in pod["spec"].get("initContainers") or () if is_sidecar(container)}
-    stopped = {"terminated": _terminated(pod, 0, "Completed", exited)}
+    own = {name: _ended_with(pod, code, exited) for name, code in (codes or {}).items()}
+    own |= {
+        told["name"]: told["state"] for told in status.get("containerStatuses", ()) if "terminated" in told["state"]
+    }
     new = {
         **status,
         "phase": "Succeeded" if exit_code == 0 else "Failed",
         "startTime": status.get("startTime", now),
         "conditions": _conditions(pod, now, ready=False, why={"reason": "PodCompleted"}),
         **_initial(
-            pod, {name: stopped if name in sidecars else state for name, state in initial.items()}, started=False
+            pod,
+            {name: _stopped(pod, state, exited) if name in sidecars else state for name, state in initial.items()},
+            started=False,
         ),
-        "containerStatuses": _containers(pod, ends, started=False),
+        "containerStatuses": [
+            _container(pod, container, own.get(container["name"], ends), started=False)
+            for container in pod["spec"]["containers"]
+        ],
     }
     if message:
         new |= {"reason": reason, "message": message}
@@ -149,13 +263,25 @@ def is_sidecar(container: JSON) -> bool:
 def _terminated(pod: JSON, exit_code: int, reason: str, exited: str) -> JSON:
     status = pod.get("status", {})
     began = status.get("startTime", exited)
-    process: JSON = next((container["state"] for container in status.get("containerStatuses", [])), {})
-    started = process.get("running", {}).get("startedAt", f"{began[:19]}Z")
+    states = [container["state"] for container in status.get("containerStatuses", [])]
+    process: JSON = next((state["running"] for state in states if "running" in state), {})
+    started = process.get("startedAt", f"{began[:19]}Z")
     return {"exitCode": exit_code, "reason": reason, "startedAt": started, "finishedAt": exited}
 
 
-def _not_ready(pod: JSON) -> JSON:
-    names = " ".join(container["name"] for container in pod["spec"]["containers"])
+def _ended_with(pod: JSON, exit_code: int, exited: str) -> JSON:
+    return {"terminated": _terminated(pod, exit_code, "Error" if exit_code else "Completed", exited)}
+
+
+def _stopped(pod: JSON, state: JSON, exited: str) -> JSON:
+    """Return the state of a sidecar that ends with its pod."""
+    ends = _terminated(pod, 0, "Completed", exited)
+    return {"terminated": {**ends, "startedAt": state.get("running", ends)["startedAt"]}}
+
+
+def _not_ready(pod: JSON, unready: Sequence[str] | None = None) -> JSON:
+    """Return why the pod is not ready: all its containers, or those that are named."""
+    names = " ".join(unready or [container["name"] for container in pod["spec"]["containers"]])
     return {"reason": "ContainersNotReady", "message": f"containers with unready status: [{names}]"}
 
 
@@ -190,20 +316,33 @@ def _container(pod: JSON, container: JSON, state: JSON, *, started: bool, kind: 
     }
 
 
-def _conditions(pod: JSON, now: str, *, ready: bool, sandbox: bool = False, why: JSON | None = None) -> list[JSON]:
+def _conditions(
+    pod: JSON,
+    now: str,
+    *,
+    ready: bool,
+    sandbox: bool = False,
+    sandbox_up: bool = False,
+    why: JSON | None = None,
+    uninitialized: JSON | None = None,
+) -> list[JSON]:
     """Return the kubelet's conditions and those of others; a transition is dated only if the status changes.
 
-    ``why``: reason and message of those that are not met. ``sandbox``: include the pod's sandbox from now on.
+    ``why``: reason and message of those that are not met; ``uninitialized``: those of Initialized, if that is not met.
+    ``sandbox``: include the pod's sandbox from now on; ``sandbox_up``: it has one, whether it is ready or not.
     """
     conditions: dict[str, JSON] = {
         condition["type"]: condition for condition in pod.get("status", {}).get("conditions", [])
     }
     truth = "True" if ready else "False"
     for kind in _WITH_SANDBOX if sandbox or SANDBOX in conditions else _WITHOUT_SANDBOX:
-        status = "True" if kind == "Initialized" else truth
+        status = ("True" if uninitialized is None else "False") if kind == "Initialized" else truth
+        status = "True" if kind == SANDBOX and sandbox_up else status
         old = conditions.get(kind)
         new: JSON = {"type": kind, "status": status, "lastTransitionTime": now}
-        if why is not None and status == "False" and kind != SANDBOX:
+        if status == "False" and kind == "Initialized" and uninitialized is not None:
+            new.update(uninitialized)
+        elif why is not None and status == "False" and kind != SANDBOX:
             new.update(why)
         new["lastProbeTime"] = None
         if old is not None:

@@ -1,18 +1,19 @@
 """The run times of pods that clients of the API make, and the ends of their processes.
 
 The first of these that says something counts: the pod's annotations, a rule of ``--durations``, ``sleep`` in the
-commands of its containers, its owner or restart policy (a server runs for ever), ``--default-duration``.
+commands of its containers, its owner or restart policy (a server runs for ever), ``--default-duration``. An annotation
+or a rule for one container goes before those for the pod. Init containers take no time of which nothing is said.
 """
 
 import json
-import re
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 from batkube.batsim.profiles import parse_profile
 from batkube.bridge.errors import InputError
 from batkube.bridge.pods import PROFILE_ANNOTATION
+from batkube.bridge.sleeping import LONGEST, slept
 from batkube.startup.durations import FOREVER, Durations, RunTime
 from batkube.startup.errors import StartupError
 from batkube.startup.lengths import read_length
@@ -20,17 +21,14 @@ from batkube.startup.lengths import read_length
 JSON = dict[str, Any]
 
 DURATION_ANNOTATION = "batkube.io/duration"
-"""The annotation with the time that a pod's process takes: seconds, ``1h30m``, or ``forever``."""
+"""The annotation with the time that a pod's process takes: seconds, ``1h30m``, or ``forever``.
+
+With ``.NAME`` it is about that container, or init container, alone.
+"""
 EXIT_CODE_ANNOTATION = "batkube.io/exit-code"
-"""The annotation with the exit code of its process."""
+"""The annotation with the exit code of its process; with ``.NAME`` of that container."""
 SERVERS = ("ReplicaSet", "ReplicationController", "StatefulSet", "DaemonSet")
 """The kinds of controllers whose pods run until they are deleted."""
-LONGEST = 3_155_760_000.0
-"""The length in seconds of a process that never ends by itself, for the simulator: a hundred years."""
-
-_SHELLS = ("sh", "bash", "ash", "dash")
-_STEP = re.compile(r"\s*(?:;|&&|\n)\s*")
-_UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +39,8 @@ class Work:
     """As far as it is known before it runs: a profile takes as long as the simulator says."""
     profile: JSON
     """For the simulator."""
+    containers: Mapping[str, RunTime] = field(default_factory=dict)
+    """The runs of its containers, by name, where they are known each: they may end one after the other."""
 
     def endless(self, restart_policy: str) -> bool:
         """Tell whether a pod never ends by itself whose process is started again by this policy."""
@@ -80,30 +80,58 @@ class RunTimes:
 
         Raises InputError, which names the pod and what is wrong with it.
         """
-        where = f"pod {pod['metadata']['namespace']}/{pod['metadata']['name']}"
+        where = _where(pod)
         annotations: Mapping[str, str] = pod["metadata"].get("annotations") or {}
-        code = _exit_code(where, annotations)
-        if (text := annotations.get(DURATION_ANNOTATION)) is not None:
-            try:
-                seconds = None if text == FOREVER else read_length(text)
-            except ValueError as error:
-                raise InputError(f"{where}: {DURATION_ANNOTATION}: {error}") from None
-            return _work(RunTime(seconds, code or 0))
-        if (text := annotations.get(PROFILE_ANNOTATION)) is not None:
+        code = _exit_code(where, annotations, EXIT_CODE_ANNOTATION)
+        containers = pod["spec"]["containers"]
+        own = {container["name"]: self._of_container(pod, container["name"], run) for container in containers}
+        told = any(own.values())
+        whole = _length(where, annotations, DURATION_ANNOTATION)
+        if whole is None and (text := annotations.get(PROFILE_ANNOTATION)) is not None:
+            if told:
+                raise InputError(f"{where}: {PROFILE_ANNOTATION}: its containers have durations of their own")
             return Work(RunTime(0.0, code or 0), self._read_profile(where, text))
-        found = self._ruled(pod, run) or slept(pod) or self._by_kind(where, pod)
-        return _work(found if code is None else RunTime(found.seconds, code))
+        whole = whole or self._ruled(pod, run)
+        if whole is None or told:
+            each = {container["name"]: own[container["name"]] or whole or slept(container) for container in containers}
+            known = {name: found for name, found in each.items() if found is not None}
+            if len(known) == len(each) or told:
+                if len(known) < len(each):
+                    others = self._by_kind(where, pod)
+                    known = {name: found or others for name, found in each.items()}
+                return _together(known, code)
+            whole = self._by_kind(where, pod)
+        return _work(whole if code is None else RunTime(whole.seconds, code))
 
-    def _ruled(self, pod: JSON, run: int) -> RunTime | None:
+    def of_init_container(self, pod: JSON, container: JSON, run: int) -> RunTime:
+        """Return the run of an init container, which takes no time if nothing is said of it. Raises InputError.
+
+        ``run``: its number, from 0, where it is started again.
+        """
+        where, annotations = _where(pod), pod["metadata"].get("annotations") or {}
+        found = self._of_container(pod, container["name"], run) or slept(container) or RunTime(0.0)
+        code = _exit_code(where, annotations, f"{EXIT_CODE_ANNOTATION}.{container['name']}")
+        return found if code is None else RunTime(found.seconds, code)
+
+    def _of_container(self, pod: JSON, name: str, run: int) -> RunTime | None:
+        """Return the run of one container; None if no annotation and no rule is about it."""
+        where, annotations = _where(pod), pod["metadata"].get("annotations") or {}
+        told = _length(where, annotations, f"{DURATION_ANNOTATION}.{name}") or self._ruled(pod, run, name)
+        if told is None:
+            return None
+        code = _exit_code(where, annotations, f"{EXIT_CODE_ANNOTATION}.{name}")
+        return told if code is None else RunTime(told.seconds, code)
+
+    def _ruled(self, pod: JSON, run: int, container: str | None = None) -> RunTime | None:
         metadata = pod["metadata"]
         if self._durations is None:
             return None
-        rule = self._durations.rule_for(metadata["namespace"], metadata.get("labels") or {}, owner_kind(pod))
+        rule = self._durations.rule_for(metadata["namespace"], metadata.get("labels") or {}, owner_kind(pod), container)
         if rule is None:
             return None
-        name = metadata["name"]
+        name, which = metadata["name"], f"{run}" if container is None else f"{container} {run}"
         try:
-            return rule.run_time(f"{self._seed} {metadata['namespace']}/{name} {run}", name, name)
+            return rule.run_time(f"{self._seed} {metadata['namespace']}/{name} {which}", name, name)
         except StartupError as error:
             raise InputError(str(error)) from None
 
@@ -144,61 +172,38 @@ def _work(run_time: RunTime) -> Work:
     return Work(run_time, {"type": "delay", "delay": seconds, "ret": run_time.exit_code})
 
 
-def _exit_code(where: str, annotations: Mapping[str, str]) -> int | None:
-    text = annotations.get(EXIT_CODE_ANNOTATION)
+def _together(containers: Mapping[str, RunTime], code: int | None) -> Work:
+    """Return the work of several containers: it is over with the last. ``code``: the exit code of all; None if own."""
+    if code is not None:
+        containers = {name: RunTime(run_time.seconds, code) for name, run_time in containers.items()}
+    codes = [run_time.exit_code for run_time in containers.values() if run_time.exit_code]
+    lengths = [run_time.seconds for run_time in containers.values()]
+    known = [length for length in lengths if length is not None]
+    by_chance = any(run_time.by_chance for run_time in containers.values())
+    run_time = RunTime(max(known) if len(known) == len(lengths) else None, codes[0] if codes else 0, by_chance)
+    work = _work(run_time)
+    return Work(run_time, work.profile, containers) if len(containers) > 1 else work
+
+
+def _where(pod: JSON) -> str:
+    return f"pod {pod['metadata']['namespace']}/{pod['metadata']['name']}"
+
+
+def _length(where: str, annotations: Mapping[str, str], name: str) -> RunTime | None:
+    """Return the run time that an annotation says; None if there is none of this name."""
+    text = annotations.get(name)
+    if text is None:
+        return None
+    try:
+        return RunTime(None if text == FOREVER else read_length(text))
+    except ValueError as error:
+        raise InputError(f"{where}: {name}: {error}") from None
+
+
+def _exit_code(where: str, annotations: Mapping[str, str], name: str) -> int | None:
+    text = annotations.get(name)
     if text is None:
         return None
     if not (text.isascii() and text.isdecimal() and int(text) <= 255):
-        raise InputError(f"{where}: {EXIT_CODE_ANNOTATION}: expected a number from 0 to 255, not {text!r}")
+        raise InputError(f"{where}: {name}: expected a number from 0 to 255, not {text!r}")
     return int(text)
-
-
-def slept(pod: JSON) -> RunTime | None:
-    """Return the run time by ``sleep`` in the commands of the containers, the longest; None if one does not sleep."""
-    found = [
-        _slept([*container.get("command", ()), *container.get("args", ())]) for container in pod["spec"]["containers"]
-    ]
-    known = [run_time for run_time in found if run_time is not None]
-    if len(known) < len(found):
-        return None
-    code = next((run_time.exit_code for run_time in known if run_time.exit_code), 0)
-    lengths = [run_time.seconds for run_time in known]
-    return RunTime(None if None in lengths else max(length for length in lengths if length is not None), code)
-
-
-def _slept(words: Sequence[str]) -> RunTime | None:
-    """Return the run time of one container by its command: ``sleep 30``, ``sh -c 'sleep 1m; exit 3'``."""
-    if not words:
-        return None
-    program = words[0].rpartition("/")[2]
-    if program in _SHELLS and len(words) >= 3 and words[1] in ("-c", "-ec", "-exc"):
-        steps = [step.split() for step in _STEP.split(words[2].strip()) if step]
-    else:
-        steps = [list(words)]
-    total, sleeps, code = 0.0, False, 0
-    for step in steps:
-        match [step[0].rpartition("/")[2], *step[1:]]:
-            case ["sleep", *lengths] if lengths:
-                sleeps = True
-                seconds = [_seconds(length) for length in lengths]
-                if None in seconds:
-                    return None
-                total += sum(second for second in seconds if second is not None)
-            case ["exit", number] if number.isdecimal():
-                code = int(number) & 0xFF
-    if not sleeps:
-        return None
-    return RunTime(None if total == float("inf") else total, code)
-
-
-def _seconds(text: str) -> float | None:
-    """Return the seconds of one word of ``sleep`` (GNU coreutils); None where it is none."""
-    if text in ("infinity", "inf"):
-        return float("inf")
-    unit = _UNITS.get(text[-1:], 1)
-    number = text[:-1] if text[-1:] in _UNITS else text
-    try:
-        seconds = float(number) * unit
-    except ValueError:
-        return None
-    return seconds if 0 <= seconds <= LONGEST else None

@@ -125,6 +125,7 @@ class Simulation:
             time,
             RunTimes(run_times or RunTimeRules(), seed=seed, profile=self.submissions.profile, warn=self.warn),
             self.registration,
+            events,
             served=None if served is None else tuple(served),
             warn=self.warn,
         )

@@ -113,6 +113,8 @@ class PodStages:
         """The starts and ends of pods: the simulation stops at them."""
         self._notices = Plan()
         """The Events of the stages in between, told with their own date at the next stop: nothing depends on them."""
+        self.first: Callable[[Job, Action], bool] = lambda job, go_on: False
+        """What has to be done before a job's process starts, and then calls the second; False if nothing is to be."""
 
     @property
     def next_date(self) -> float | None:
@@ -158,6 +160,8 @@ class PodStages:
         self._turns.add(created + delays.started, partial(self._started, job, pod), holds)
 
     def _started(self, job: Job, pod: str) -> None:
+        if self.first(job, partial(self._started, job, pod)):
+            return
         self._events.write(self._time.now, "pod_started", pod=pod)
         self._control.start_pod(job, pod)
         self._kubelet.tell(pod, Told.STARTED, self._time.now)
@@ -167,7 +171,7 @@ class PodStages:
     def start(self, job: Job) -> None:
         """Start the job when its hosts are on, unless one of them goes before Batsim would have started it."""
         if not self._power.switches_hosts and not self._outages.known:
-            self._control.start(job)
+            self._start(job)
             return
         nodes = dict(job.nodes)
 
@@ -185,10 +189,14 @@ class PodStages:
             return
         date = self._outages.before_handling(self._cluster.numbers(job))
         if date is None:
-            self._control.start(job)
+            self._start(job)
             return
         # The bridge makes the pods anew when it is told of the outage. If the outage never comes, the job starts then.
         self._turns.add(max(date, self._time.now) + SOONEST, partial(self.start, job), holds)
+
+    def _start(self, job: Job) -> None:
+        if not self.first(job, partial(self.start, job)):
+            self._control.start(job)
 
     def terminate(self, job: Job, grace: int, why: str) -> None:
         """Kill a job that runs when ``grace`` simulated seconds are over, unless it has ended by then."""

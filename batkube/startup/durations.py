@@ -9,6 +9,8 @@ It is a YAML file with rules. The first whose conditions all hold gives the run 
         duration: 1h30m                     # seconds, a length, forever, or a distribution as in --startup
         fail: 5%                            # of the runs, drawn by --seed
         exitCode: 3                         # of those that fail; of all, without fail
+      - container: migrate                  # of the container of this name alone
+        duration: 20
       - duration: {exponential: {mean: 600}}
 """
 
@@ -60,6 +62,8 @@ class Rule(BaseModel):
     selector: str = ""
     namespace: str | None = None
     owner: str | None = None
+    container: str | None = None
+    """The container, or init container, that it is about; None for a pod as a whole."""
     duration: Delay | None
     """A distribution of seconds; None for ever."""
     fail: Annotated[Annotated[float, Field(ge=0, le=1)], BeforeValidator(_share)] = 0.0
@@ -115,9 +119,14 @@ class Durations(BaseModel):
 
     rules: Annotated[list[Rule], Field(min_length=1)]
 
-    def rule_for(self, namespace: str, labels: Mapping[str, str], owner: str) -> Rule | None:
-        """Return the first rule for such a pod."""
-        return next((rule for rule in self.rules if rule.matches(namespace, labels, owner)), None)
+    def rule_for(
+        self, namespace: str, labels: Mapping[str, str], owner: str, container: str | None = None
+    ) -> Rule | None:
+        """Return the first rule for such a pod as a whole, or for its container of this name."""
+        return next(
+            (rule for rule in self.rules if rule.container == container and rule.matches(namespace, labels, owner)),
+            None,
+        )
 
 
 def read_durations(path: Path) -> Durations:
