@@ -2,15 +2,19 @@
 
 from batkube.controllers.controller import Controller
 from batkube.controllers.cron_job.controller import CronJobController
+from batkube.controllers.deployment.controller import DeploymentController
 from batkube.controllers.garbage_collector import GarbageCollector
 from batkube.controllers.job.controller import JobController
 from batkube.controllers.namespaces import NamespaceController
 from batkube.controllers.pod_gc import PodGarbageCollector
+from batkube.controllers.replica_set import ReplicaSetController
 from batkube.controllers.ttl_after_finished import TtlAfterFinished
 
 BUILT_IN: tuple[type[Controller], ...] = (
     CronJobController,
     JobController,
+    DeploymentController,
+    ReplicaSetController,
     TtlAfterFinished,
     PodGarbageCollector,
     NamespaceController,

@@ -15,10 +15,7 @@ from .scenario import names
 
 RECORDED_ANEW = ("job-backoff",)
 """The scenarios that are played beside the real one again, each at the cost of its start."""
-OTHERWISE = {
-    "cronjob": "CronJobs are not built in",
-    "job-ttl": "nobody deletes what has ended",
-}
+OTHERWISE: dict[str, str] = {}
 """By the beginnings of their names, the scenarios that end otherwise, and why."""
 
 

@@ -1,0 +1,165 @@
+"""ReplicaSets: as many pods as they ask for (``pkg/controller/replicaset``)."""
+
+from typing import Any
+
+from batkube.controllers.controller import Change, Controller
+from batkube.controllers.owners import claim, controller_of, key_of
+from batkube.controllers.pods import (
+    create_pod,
+    delete_pod,
+    from_template,
+    is_active,
+    is_deleted,
+    is_ready,
+    is_terminating,
+    namespace_goes,
+)
+from batkube.controllers.replicas import in_growing_batches, is_available, next_availability_check, to_delete
+from batkube.kube.apimachinery.label_selectors import matches
+from batkube.kube.apimachinery.status import ApiError
+from batkube.kube.storage.store import DELETED
+
+JSON = dict[str, Any]
+
+REPLICA_SETS = "replicasets.apps"
+MOST_AT_ONCE = 500
+"""The most pods that are made or deleted at a time."""
+_FAILURE = "ReplicaFailure"
+
+
+class ReplicaSetController(Controller):
+    """Makes and deletes pods until there are as many as ReplicaSets ask for."""
+
+    name = "replicaset-controller"
+    wakes = (REPLICA_SETS,)
+    follows = (REPLICA_SETS, "pods")
+
+    def __init__(self, *arguments: Any) -> None:
+        super().__init__(*arguments)
+        self._pods = self.cluster.owned("pods")
+
+    def changed(self, change: Change) -> None:
+        obj = change.version.obj
+        if change.resource.storage == REPLICA_SETS:
+            self.queue.add(key_of(obj))
+            return
+        before = change.before.obj if change.before else None
+        owners = [self._owner(obj), self._owner(before) if before else None]
+        for owner in owners:
+            if owner is not None:
+                self.queue.add(key_of(owner))
+        if controller_of(obj) is None and change.type != DELETED and not is_deleted(obj):
+            for each in self.cluster.list(REPLICA_SETS, obj["metadata"]["namespace"]):
+                if matches(each["spec"].get("selector"), obj["metadata"].get("labels") or {}):
+                    self.queue.add(key_of(each))
+        seconds = (owners[0] or {}).get("spec", {}).get("minReadySeconds", 0)
+        if seconds and before is not None and not is_ready(before) and is_ready(obj):
+            self.queue.add_after(key_of(owners[0] or {}), seconds)
+
+    def sync(self, key: Any) -> None:
+        replica_set = self.cluster.get(REPLICA_SETS, *key)
+        if replica_set is None:
+            return
+        mine = self._pods.of(replica_set["metadata"]["uid"])
+        candidates = [pod for pod in (*mine, *self._pods.of_nobody(key[0])) if is_active(pod)]
+        active = claim(self, "pods", replica_set, candidates)
+        selector = replica_set["spec"].get("selector")
+        terminating = [
+            pod for pod in mine if is_terminating(pod) and matches(selector, pod["metadata"].get("labels") or {})
+        ]
+        error = None
+        if not replica_set["metadata"].get("deletionTimestamp"):
+            error = self._manage(replica_set, active)
+        self._tell_status(replica_set, self._status(replica_set, active, terminating, error))
+        if error is not None:
+            raise error
+        seconds = next_availability_check(self.cluster, active, replica_set["spec"].get("minReadySeconds", 0))
+        if seconds is not None:
+            self.queue.add_after(key, seconds)
+
+    def _owner(self, pod: JSON) -> JSON | None:
+        """Return the ReplicaSet that the pod belongs to, if it is there."""
+        reference = controller_of(pod)
+        if reference is None or reference["kind"] != "ReplicaSet":
+            return None
+        found = self.cluster.get(REPLICA_SETS, pod["metadata"]["namespace"], reference["name"])
+        return found if found is not None and found["metadata"]["uid"] == reference["uid"] else None
+
+    def _manage(self, replica_set: JSON, active: list[JSON]) -> ApiError | None:
+        """Make the pods that are missing, or delete those that are too many; return what went wrong."""
+        missing = replica_set["spec"]["replicas"] - len(active)
+        if missing > 0:
+
+            def make() -> None:
+                try:
+                    create_pod(self, from_template(replica_set["spec"]["template"], replica_set), replica_set)
+                except ApiError as error:
+                    if not namespace_goes(error):
+                        raise
+
+            return in_growing_batches(min(missing, MOST_AT_ONCE), make)
+        failed = None
+        if missing < 0:
+            count = min(-missing, MOST_AT_ONCE)
+            for pod in to_delete(self.cluster, active, self._related(replica_set), count):
+                try:
+                    delete_pod(self, pod, replica_set)
+                except ApiError as error:
+                    if error.code != 404:
+                        failed = failed or error
+        return failed
+
+    def _related(self, replica_set: JSON) -> list[JSON]:
+        """Return the pods of all ReplicaSets with the same owner."""
+        reference, namespace = controller_of(replica_set), replica_set["metadata"]["namespace"]
+        if reference is None:
+            related = [replica_set]
+        else:
+            related = [
+                each
+                for each in self.cluster.list(REPLICA_SETS, namespace)
+                if (owner := controller_of(each)) is not None and owner["uid"] == reference["uid"]
+            ]
+        return [
+            pod
+            for pod in self.cluster.list("pods", namespace)
+            if any(matches(each["spec"].get("selector"), pod["metadata"].get("labels") or {}) for each in related)
+        ]
+
+    def _status(self, replica_set: JSON, active: list[JSON], terminating: list[JSON], error: ApiError | None) -> JSON:
+        spec, old = replica_set["spec"], replica_set.get("status", {})
+        labels = {"matchLabels": spec["template"]["metadata"].get("labels") or {}}
+        ready = [pod for pod in active if is_ready(pod)]
+        seconds = spec.get("minReadySeconds", 0)
+        counts = {
+            "fullyLabeledReplicas": sum(matches(labels, pod["metadata"].get("labels") or {}) for pod in active),
+            "readyReplicas": len(ready),
+            "availableReplicas": sum(is_available(self.cluster, pod, seconds) for pod in ready),
+        }
+        conditions = old.get("conditions") or []
+        failed = any(each["type"] == _FAILURE for each in conditions)
+        if error is not None and not failed:
+            missing = spec["replicas"] - len(active)
+            reason = "FailedCreate" if missing > 0 else "FailedDelete" if missing < 0 else ""
+            new = {"type": _FAILURE, "status": "True", "lastTransitionTime": self.cluster.text(), "reason": reason}
+            conditions = [*conditions, {**new, "message": error.message}]
+        elif error is None and failed:
+            conditions = [each for each in conditions if each["type"] != _FAILURE]
+        return {
+            "replicas": len(active),
+            **{name: count for name, count in counts.items() if count},
+            "terminatingReplicas": len(terminating),
+            **({"conditions": conditions} if conditions else {}),
+        }
+
+    def _tell_status(self, replica_set: JSON, status: JSON) -> None:
+        old, generation = replica_set.get("status", {}), replica_set["metadata"]["generation"]
+        told = {name: value for name, value in old.items() if name != "observedGeneration"}
+        if told == status and old.get("observedGeneration") == generation:
+            return
+        status = {**status, "observedGeneration": generation}
+
+        def change(found: JSON) -> None:
+            found["status"] = status
+
+        self.client.modify(REPLICA_SETS, *key_of(replica_set), change, "status")

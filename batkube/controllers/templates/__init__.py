@@ -1,0 +1,1 @@
+"""Pod templates: the hash by which Kubernetes tells them apart."""
