@@ -86,13 +86,20 @@ class Cluster:
         clock: Clock,
         warn: Callable[[str], None],
         goes_on: Callable[[], bool] = lambda: True,
+        work: Callable[[], bool] = lambda: False,
     ) -> None:
         self.server = server
         self.clock = clock
         self.warn = warn
         self.goes_on = goes_on
+        self._work = work
         self._owned: dict[str, Owned] = {}
         self._event_number = 0
+
+    def let_others_act(self) -> None:
+        """Let the other controllers see, and act on, what one has written in the middle of its work."""
+        while self._work():
+            pass
 
     def close(self) -> None:
         """Follow no more changes."""

@@ -41,7 +41,8 @@ class ControlPlane:
         self._server = server
         self._warn = warn
         self._kinds = kinds
-        self._cluster = Cluster(server, clock, warn, goes_on)
+        self._cluster = Cluster(server, clock, warn, goes_on, self._work)
+        self._acting: list[Controller] = []
         self._asleep: dict[str, list[type[Controller]]] = {}
         """The controllers that no object needs yet, by the kinds that wake them."""
         self._woken: dict[type[Controller], None] = {}
@@ -79,10 +80,23 @@ class ControlPlane:
         for count in range(MOST_AT_ONCE):
             if self._woken:
                 self._wake()
-            if not any(controller.work() for controller in self._controllers):
+            if not self._work():
                 return count > 0
         names = ", ".join(controller.name for controller in self._controllers)
         raise RestlessControllers(f"the controllers never come to rest: {names}")
+
+    def _work(self) -> bool:
+        """Let one of those that are not acting already look at one key; False if none has anything to do."""
+        for controller in self._controllers:
+            if controller in self._acting:
+                continue
+            self._acting.append(controller)
+            try:
+                if controller.work():
+                    return True
+            finally:
+                self._acting.pop()
+        return False
 
     @property
     def next_date(self) -> float | None:

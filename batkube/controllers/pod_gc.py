@@ -77,8 +77,11 @@ class PodGarbageCollector(Controller):
         def fail(new: JSON) -> None:
             status = new["status"]
             status["phase"] = "Failed"
+            seen = {"observedGeneration": generation} if (generation := new["metadata"].get("generation")) else {}
+            status.update(seen)
             if why is not None:
-                condition = {"type": "DisruptionTarget", "status": "True", "lastTransitionTime": self.cluster.text()}
+                since = self.cluster.text()
+                condition = {"type": "DisruptionTarget", **seen, "status": "True", "lastTransitionTime": since}
                 others = [each for each in status.get("conditions") or () if each["type"] != "DisruptionTarget"]
                 status["conditions"] = [*others, {**condition, **why}]
 

@@ -1,6 +1,7 @@
 """The CronJob controller: Jobs at dates of the simulated wall clock."""
 
 from datetime import UTC, datetime
+from typing import Any
 from zoneinfo import ZoneInfo
 
 from batkube.controllers.cluster import Key
@@ -27,6 +28,13 @@ class CronJobController(Controller):
     name = "cronjob-controller"
     wakes = (CRON_JOBS,)
     follows = (CRON_JOBS, JOBS)
+
+    def __init__(self, *arguments: Any) -> None:
+        super().__init__(*arguments)
+        self._lagging: dict[Key, JSON] = {}
+        """The CronJobs as they were before the last write of their status, where a change of their Jobs has come first:
+        the real controller looks at them once more before its cache has that status."""
+        self._jobs_changed = False
 
     def changed(self, change: Change) -> None:
         obj, before = change.version.obj, change.before.obj if change.before else None
@@ -60,9 +68,13 @@ class CronJobController(Controller):
         return found if found is not None and found["metadata"]["uid"] == reference["uid"] else None
 
     def sync(self, key: Key) -> None:
-        stored = self.cluster.get(CRON_JOBS, *key)
-        if stored is None:
+        lagging, present = self._lagging.pop(key, None), self.cluster.get(CRON_JOBS, *key)
+        if present is None:
             return
+        if lagging is not None:
+            self.queue.add(key)
+        self._jobs_changed = False
+        stored = lagging or present
         cron_job = deep_copy(stored)
         cron_job.setdefault("status", {})
         jobs = [
@@ -72,12 +84,13 @@ class CronJobController(Controller):
         error: ApiError | None = None
         self._remove_old(cron_job, jobs)
         try:
-            self._take_in(cron_job, jobs)
-            self._begin_due(cron_job)
+            self._begin_due(self._take_in(cron_job, jobs))
         except ApiError as refused:
             error = refused
-        if cron_job["status"] != stored.get("status", {}):
+        if lagging is None and cron_job["status"] != stored.get("status", {}):  # else it would be a conflict
             self.client.update(CRON_JOBS, cron_job, "status")
+            if self._jobs_changed:
+                self._lagging[key] = stored
         if error is not None:
             raise error
 
@@ -99,18 +112,25 @@ class CronJobController(Controller):
         except ApiError as error:
             self._warn(cron_job, "FailedDelete", f"Deleted job: {error.message}")
             return False
+        self._jobs_changed = True
         self._not_active(cron_job, job["metadata"]["uid"])
         self._tell(cron_job, "SuccessfulDelete", f"Deleted job {job['metadata']['name']}")
         return True
 
-    def _take_in(self, cron_job: JSON, jobs: list[JSON]) -> None:
-        """Bring the list of active Jobs, and the date of the last success, up to date."""
+    def _take_in(self, cron_job: JSON, jobs: list[JSON]) -> JSON:
+        """Bring the list of active Jobs, and the date of the last success, up to date; return the newest CronJob."""
         status = cron_job["status"]
         for job in jobs:
             metadata = job["metadata"]
             active = any(each.get("uid") == metadata["uid"] for each in status.get("active") or ())
             if not conditions.is_finished(job):
                 if not active:
+                    present = self.cluster.get(CRON_JOBS, *key_of(cron_job)) or cron_job
+                    known = present.get("status", {}).get("active") or ()
+                    if any(each.get("uid") == metadata["uid"] for each in known):
+                        cron_job = deep_copy(present)
+                        status = cron_job["status"]
+                        continue
                     name = metadata["name"]
                     self._warn(
                         cron_job, "UnexpectedJob", f"Saw a job that the controller did not create or forgot: {name}"
@@ -132,6 +152,7 @@ class CronJobController(Controller):
             if each.get("uid") not in uids and self.cluster.get(JOBS, each["namespace"], each["name"]) is None:
                 self._tell(cron_job, "MissingJob", f"Active job went missing: {each['name']}")
                 self._not_active(cron_job, each.get("uid"))
+        return cron_job
 
     def _not_active(self, cron_job: JSON, uid: str | None) -> None:
         status = cron_job["status"]
@@ -226,6 +247,7 @@ class CronJobController(Controller):
             if not namespace_goes(error):
                 self._warn(cron_job, "FailedCreate", f"Error creating job: {error.message}")
             raise
+        self._jobs_changed = True
         self._tell(cron_job, "SuccessfulCreate", f"Created job {name}")
         return made
 

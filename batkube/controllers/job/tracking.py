@@ -45,6 +45,7 @@ class Tracking:
         if changed:
             self._write()
             sync.controller.backoffs[key_of(sync.job)] = sync.backoff
+            sync.cluster.let_others_act()
         error = self._release()
         changed = self._clean()
         if error is not None:
