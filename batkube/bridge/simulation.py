@@ -160,14 +160,11 @@ class Simulation:
     def expects_events(self) -> bool:
         """The same, without the calls that we have asked for."""
         return (
-            not self.began
-            or self._static_jobs_to_come
+            self._goes_on
+            or not self.began
             or self._external_events_to_come
-            or self.control.ends_to_come
             or self.stages.next_date is not None
             or self.power.switching
-            or self._controllers.act_by_themselves
-            or self.registration.goes_on
         )
 
     @property
@@ -178,13 +175,13 @@ class Simulation:
     @property
     def unfinished(self) -> bool:
         """True if jobs are to come, wait or run."""
-        return (
-            self._static_jobs_to_come
-            or self.control.ends_to_come
-            or self.control.any_waiting
-            or self._controllers.act_by_themselves
-            or self.registration.goes_on
-        )
+        return self._goes_on or self.control.any_waiting
+
+    @property
+    def _goes_on(self) -> bool:
+        """True if jobs are to come or will end by themselves, or others act by themselves."""
+        going = self._static_jobs_to_come or self.control.ends_to_come or self._controllers.act_by_themselves
+        return going or self.registration.goes_on
 
     @property
     def waits_for_scheduler(self) -> bool:
