@@ -20,6 +20,8 @@ class ClientJobs:
     def __init__(self, control: "JobControl", cluster: Cluster, waits: WaitRecorder) -> None:
         self.endless: dict[str, Job] = {}
         """The running jobs that do not end by themselves."""
+        self._dying: set[str] = set()
+        """The ids of those that the simulator was asked to kill, which is still to be told."""
         self.stopping = False
         """True if the simulation ends, and all that would run for ever is stopped."""
         self.running = 0
@@ -67,6 +69,7 @@ class ClientJobs:
 
     def complete(self, job: Job) -> bool:
         """Note that a job has ended; True if that is because the simulation ends, and it is to be passed over."""
+        self._dying.discard(job.id)
         if self.endless.pop(job.id, None) is None:
             return False
         if self.stopping:
@@ -77,8 +80,10 @@ class ClientJobs:
 
     @property
     def ends_to_come(self) -> bool:
-        """True if a process will be started again that is to end for good."""
-        return any(job.client is not None and not job.client.endless for job in self.between_runs.values())
+        """True if a process is about to be killed, or will be started again that is to end for good."""
+        return bool(self._dying) or any(
+            job.client is not None and not job.client.endless for job in self.between_runs.values()
+        )
 
     def run_again(self, job: Job, ended: Job) -> None:
         """Let ``job`` be the next run of the pod, after the job that has ``ended``. The pod keeps its node."""
@@ -89,6 +94,11 @@ class ClientJobs:
         job.nodes[key] = ended.nodes[key]
         self.between_runs[job.id] = job
         self._before.setdefault(key, []).append(ended)
+
+    def kill(self, job: Job) -> None:
+        """Note that the simulator is asked to kill the job, whose end is to come."""
+        if job.id in self.endless:
+            self._dying.add(job.id)
 
     def runs_before(self, job: Job) -> Sequence[Job]:
         """Return the earlier runs of a pod that is over; they are over now, too."""

@@ -147,6 +147,7 @@ class ClientPods:
             profile = {**profile, "delay": max(profile["delay"], _SHORTEST)}
         client.profile = profile
         client.containers = work.containers
+        client.termination = self._run_times.termination(client.pod)
         client.endless = work.endless(client.pod["spec"].get("restartPolicy", "Always"))
         if owner_kind(client.pod) == "Job" and client.run < MOST_RETRIES and work.run_time.seconds is not None:
             client.endless = False  # its controller gives up
@@ -197,7 +198,7 @@ class ClientPods:
         failed = job.life.state is JobState.COMPLETED_FAILED
         policy = client.pod["spec"].get("restartPolicy", "Always")
         ended = job.life.state in (JobState.COMPLETED_SUCCESSFULLY, JobState.COMPLETED_FAILED)
-        if not ended or not is_restarted(policy, failed=failed):
+        if not ended or client.terminating or not is_restarted(policy, failed=failed):
             return False
         self._run_again(job, client, key)
         return True

@@ -365,6 +365,7 @@ class JobControl:
             return
         job.kill_asked = True
         job.reason = why
+        self.clients.kill(job)
         self._record("job_kill_asked", job=job.id, reason=why)
         self.decisions.kill(job.id)
 

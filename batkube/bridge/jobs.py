@@ -157,6 +157,10 @@ class ClientPod:
     """False if its init containers are still to run, which take time."""
     containers: Mapping[str, RunTime] = field(default_factory=dict)
     """The runs of its containers, by name, if they are known each."""
+    termination: float = 0.0
+    """The simulated seconds that its process takes to end after SIGTERM."""
+    terminating: bool = False
+    """True if it was deleted while its process ran, which is not started again."""
     deadline: float | None = None
     """The date after which the pod may not run (``activeDeadlineSeconds``); None for none."""
 

@@ -27,6 +27,8 @@ With ``.NAME`` it is about that container, or init container, alone.
 """
 EXIT_CODE_ANNOTATION = "batkube.io/exit-code"
 """The annotation with the exit code of its process; with ``.NAME`` of that container."""
+TERMINATION_ANNOTATION = "batkube.io/termination-duration"
+"""The annotation with the time that its process takes to end after SIGTERM: none by default."""
 SERVERS = ("ReplicaSet", "ReplicationController", "StatefulSet", "DaemonSet")
 """The kinds of controllers whose pods run until they are deleted."""
 
@@ -102,6 +104,13 @@ class RunTimes:
                 return _together(known, code)
             whole = self._by_kind(where, pod)
         return _work(whole if code is None else RunTime(whole.seconds, code))
+
+    def termination(self, pod: JSON) -> float:
+        """Return the seconds that a pod's process takes to end after SIGTERM. Raises InputError."""
+        told = _length(_where(pod), pod["metadata"].get("annotations") or {}, TERMINATION_ANNOTATION)
+        if told is None:
+            return 0.0
+        return LONGEST if told.seconds is None else told.seconds
 
     def of_init_container(self, pod: JSON, container: JSON, run: int) -> RunTime:
         """Return the run of an init container, which takes no time if nothing is said of it. Raises InputError.

@@ -16,6 +16,7 @@ from batkube.bridge.controller_settings import Which
 from batkube.bridge.controllers import Controllers
 from batkube.bridge.decision_time import ZERO, DecisionTime, Reactions
 from batkube.bridge.decisions import Decisions
+from batkube.bridge.deletions import Deletions
 from batkube.bridge.draw import Draw
 from batkube.bridge.errors import InputError, InvariantBroken
 from batkube.bridge.event_order import in_drawn_order, takes_away
@@ -26,7 +27,7 @@ from batkube.bridge.job_files import JobFiles
 from batkube.bridge.jobs import Job
 from batkube.bridge.names import pod_key
 from batkube.bridge.outages import Outages
-from batkube.bridge.pod_watch import Deletion, PodWatch
+from batkube.bridge.pod_watch import PodWatch
 from batkube.bridge.power import Power
 from batkube.bridge.registration import Registration
 from batkube.bridge.run_times import RunTimeRules, RunTimes
@@ -129,6 +130,7 @@ class Simulation:
             served=None if served is None else tuple(served),
             warn=self.warn,
         )
+        self._deletions = Deletions(self.control, self.stages, self.clients)
         self._watch = PodWatch(server, self.control, self.cluster, self.clients.adopt)
         self._static_jobs_to_come = True
         self._controllers = Controllers(
@@ -315,7 +317,7 @@ class Simulation:
         done = self._watch.take()
         freed = False
         for name in sorted(done.deleted, key=self._order) if done.deleted else ():
-            freed = self._pod_deleted(name, done.deleted[name]) or freed
+            freed = self._deletions.act(self._job(name), name, done.deleted[name]) or freed
         for name in sorted(done.bound, key=self._order) if done.bound else ():
             job = self._job(name)
             if name in job.uids and job.life.state is JobState.SUBMITTED:
@@ -338,31 +340,13 @@ class Simulation:
         """True if since the last ``settle`` a pod was bound, or a pod of a waiting or running job deleted."""
         if self._watch.idle:
             return False
-        return any(self._watch.bound()) or any(self._is_decision(*pod) for pod in self._watch.deleted())
-
-    def _is_decision(self, name: str, deletion: Deletion) -> bool:
-        job = self._job(name)
-        return job.uids.get(name) == deletion.uid and job.life.state in (JobState.SUBMITTED, JobState.RUNNING)
+        return any(self._watch.bound()) or any(
+            self._deletions.matter(self._job(name), name, deletion) for name, deletion in self._watch.deleted()
+        )
 
     async def wait_for_change(self) -> None:
         """Return as soon as a client binds or deletes one of the pods."""
         await self._watch.wait_for_change()
-
-    def _pod_deleted(self, name: str, deletion: Deletion) -> bool:
-        """Act on a deleted pod; tell whether nodes are free for others now."""
-        job = self._job(name)
-        if job.uids.get(name) != deletion.uid:
-            return False
-        why = f"pod {name} was deleted"
-        if job.life.state is JobState.RUNNING:
-            # SIGTERM ends a process at once, unless the job has said that it makes use of its time of grace.
-            self.stages.terminate(job, deletion.grace if job.requirements.uses_grace else 0, why)
-        elif job.life.state is JobState.SUBMITTED:
-            if job.client is not None:
-                return self.clients.deleted(job, name)
-            self.control.reject(job, f"{why} before the job started")
-            return True
-        return False
 
     def _order(self, pod: str) -> tuple[int, int]:
         job = self._job(pod)

@@ -198,7 +198,7 @@ class PodStages:
         if not self.first(job, partial(self.start, job)):
             self._control.start(job)
 
-    def terminate(self, job: Job, grace: int, why: str) -> None:
+    def terminate(self, job: Job, grace: float, why: str) -> None:
         """Kill a job that runs when ``grace`` simulated seconds are over, unless it has ended by then."""
         if grace <= 0:
             self._control.kill(job, why)

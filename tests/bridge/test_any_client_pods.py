@@ -37,6 +37,8 @@ class Game:
         notes = {"duration": str(rng.choice((0, 1, 7, 60, 300, "forever")))}
         if rng.random() < 0.3:
             notes["exit_code"] = "1"
+        if rng.random() < 0.3:
+            notes["termination_duration"] = str(rng.choice((1, 10, "forever")))
         policy = rng.choice(("Never", "Never", "OnFailure", "Always"))
         namespace = rng.choice(("default", "default", "kube-system"))
         made = pod(f"p{self.made}", policy=policy, cpu=str(rng.randint(1, 5)), namespace=namespace, **notes)

@@ -1,7 +1,11 @@
 """Pods that are deleted while their job runs: grace in simulated time, and how far the job was."""
 
 from pathlib import Path
+from typing import Any
 
+import pytest
+
+from tests.bridge.test_client_pods import pod
 from tests.bridge.world import JSON, World, delays, first_fit
 
 
@@ -55,3 +59,53 @@ async def test_who_deletes_may_give_it_less(tmp_path: Path) -> None:
     forced.mkdir()
     world = await run(forced, with_grace(30), "?gracePeriodSeconds=0")
     assert world.simulation.control.jobs["w0!a"].life.finish_time == 3
+
+
+TICKS = delays({"id": "tick", "subtime": 3, "cpu": 1}, {"id": "tock", "subtime": 4, "cpu": 1}, p=1)
+
+
+async def delete_a_pod(folder: Path, query: str = "", policy: str = "Always", **notes: str) -> World:
+    """Run a pod that takes all of its node, and is deleted at 3; then a job."""
+    world = World(folder, [4], TICKS, sharing=True, objects=[pod("server", policy=policy, cpu="4", **notes)])
+    shown: list[Any] = []
+
+    async def schedule(world: World) -> None:
+        if world.time.now == 3:
+            await world.client.delete(f"/api/v1/namespaces/default/pods/server{query}")
+        found = world.server.store.get("pods", "default", "server")
+        shown.append(found and (world.time.now, found["status"]["phase"], found["metadata"].get("deletionTimestamp")))
+        await first_fit(world)
+
+    await world.run(schedule)
+    assert not [pod for pod in world.server.list("pods") if pod["metadata"]["name"] == "server"]
+    if any(each and each[0] == 4 for each in shown):  # it takes its time
+        assert (4, "Running", "1970-01-01T00:00:33Z") in shown or query
+    return world
+
+
+@pytest.mark.parametrize(
+    ("notes", "query", "end"),
+    [
+        ({}, "", 3),
+        ({"termination_duration": "12"}, "", 15),
+        ({"termination_duration": "forever"}, "", 33),  # 30 s of grace are the default
+        ({"termination_duration": "12"}, "?gracePeriodSeconds=5", 8),
+        ({"termination_duration": "12"}, "?gracePeriodSeconds=0", 3),
+    ],
+)
+async def test_a_deleted_pod_of_a_client_holds_its_node_as_long_as_its_process_needs(
+    tmp_path: Path, notes: dict[str, str], query: str, end: float
+) -> None:
+    world = await delete_a_pod(tmp_path, query, **notes)
+    ends = {job.name: (job.life.state, job.life.finish_time) for job in world.simulation.control.ended}
+    assert ends["server"] == ("COMPLETED_KILLED", end)
+    assert ends["tick"] == ("COMPLETED_SUCCESSFULLY", end + 1)
+    (row,) = [row for row in world.simulation.finished.pods() if row.pod == "server"]
+    assert (row.phase, row.finish_time) == ("Failed", end)
+
+
+async def test_a_process_that_ends_by_itself_meanwhile_is_not_started_again(tmp_path: Path) -> None:
+    world = await delete_a_pod(tmp_path, duration="10", termination_duration="1m")
+    ends = {job.name: (job.life.state, job.life.finish_time) for job in world.simulation.control.ended}
+    assert ends["server"] == ("COMPLETED_SUCCESSFULLY", 10)
+    assert not [name for name in ends if name.startswith("server.run")]
