@@ -12,7 +12,7 @@ from batkube.bridge.controller_settings import Which
 from batkube.bridge.run_time_settings import RunTimeSettings
 from batkube.bridge.step_settings import StepSettings
 from batkube.option import ACCESS, API_ONLY, CLUSTER, INPUTS, RESULTS, SCHEDULER, SIMULATOR, TIME, Only, Option, Without
-from batkube.platforms.settings import AddedNodes, GivenPlatforms
+from batkube.platforms.settings import AddedNodes, GivenPlatforms, Platforms
 from batkube.schedulers.program_settings import GivenPrograms
 from batkube.settings_rules import check
 from batkube.startup.families import Family
@@ -270,9 +270,15 @@ class ServeSettings(ClusterSettings):
         Path | None, Option("Write the kubeconfig here; else into the results folder.", ACCESS, "FILE")
     ] = None
     platform: Annotated[
-        Path | None,
-        Option("The platform Batsim runs: gives core counts Batsim leaves out.", INPUTS, "FILE", short="-p"),
-    ] = None
+        Platforms,
+        Option(
+            "The platform Batsim runs, in any form that `run -p` takes: gives core counts Batsim leaves out.",
+            INPUTS,
+            "FILE|TEXT",
+            short="-p",
+        ),
+    ] = ()
+    add_nodes: AddedNodes = ()
     api_only: Annotated[bool, Option("The API server alone: no simulator, nobody plays kubelet.", API_ONLY)] = False
     node_lifecycle: Annotated[
         bool,
@@ -313,9 +319,15 @@ class ReplaySettings(SchedulerSettings):
 
     recording: Annotated[Path, Option("An exchange kept by --record, packed or not.", metavar="FILE", argument=True)]
     platform: Annotated[
-        Path | None,
-        Option("The platform of that run: cores, memory, control latency.", INPUTS, "FILE", short="-p"),
-    ] = None
+        Platforms,
+        Option(
+            "The platform of that run, in any form that `run -p` takes: cores, memory, control latency.",
+            INPUTS,
+            "FILE|TEXT",
+            short="-p",
+        ),
+    ] = ()
+    add_nodes: AddedNodes = ()
     out: Annotated[Path | None, Option("Keep the results in this folder.", RESULTS, "DIR", short="-o")] = None
     force: Annotated[bool, Option("Write into --out though it holds other files.", RESULTS)] = False
     tolerance: Annotated[
@@ -336,7 +348,14 @@ class ReplaySettings(SchedulerSettings):
     def run(self, out: Path) -> RunSettings:
         """Return the run that it is, with its results in this folder."""
         shared = {name: getattr(self, name) for name in SchedulerSettings.model_fields if name in self.model_fields_set}
-        return RunSettings(**shared, recording=self.recording, platform=self.platform, out=out, force=self.force)
+        return RunSettings(
+            **shared,
+            recording=self.recording,
+            platform=self.platform,
+            add_nodes=self.add_nodes,
+            out=out,
+            force=self.force,
+        )
 
 
 class FitSettings(BaseModel):

@@ -141,7 +141,16 @@ def _real(given: Given) -> str:
 
 
 _NOT_FOR_THE_API_ALONE = (
-    *("--batsim", "--platform", "--startup", "--energy", "--power-off-after", "--record", "--batsim-out"),
+    *(
+        "--batsim",
+        "--platform",
+        "--add-nodes",
+        "--startup",
+        "--energy",
+        "--power-off-after",
+        "--record",
+        "--batsim-out",
+    ),
     *(
         "--pace",
         "--paused",
@@ -207,6 +216,7 @@ RULES: tuple[Rule, ...] = (
     ),
     needs("--on-scheduler-loss", f"--scheduler {NOBODY}"),
     needs("--jitter", "--workload"),
+    needs("--add-nodes", "--platform"),
     needs("--format", "--workload"),
     needs("--packing", "--workload"),
     Rule(

@@ -35,8 +35,10 @@ def read_given_platform(given: Sequence[Path], added: Sequence[str] = ()) -> Giv
     sources = [None if is_short_form(str(one)) else _Source(one) for one in given]
     if xml := next((source for source in sources if source is not None and source.is_xml), None):
         if len(given) > 1 or added:
+            others = "--add-nodes" if added else "another -p"
             raise PlatformError(
-                f"{xml.path}: a platform of SimGrid's stands alone: its network says nothing of other machines"
+                f"{xml.path}: a platform of SimGrid's stands alone, without {others}: its network says nothing of "
+                "other machines"
             )
         return GivenPlatform(read_platform(xml.path), files=[xml.path])
     machines: list[Machine] = []

@@ -15,9 +15,10 @@ def _several(value: object) -> object:
     return value if isinstance(value, tuple | list) else (value,)
 
 
+Platforms = Annotated[tuple[Path, ...], BeforeValidator(_several)]
+"""One or several, in any of the forms that ``read_given_platform`` takes."""
 GivenPlatforms = Annotated[
-    tuple[Path, ...],
-    BeforeValidator(_several),
+    Platforms,
     Option(
         "SimGrid platform (XML), kubectl's nodes (YAML, JSON), or '16 x 32cpu,128Gi zone=a'; may be repeated.",
         INPUTS,

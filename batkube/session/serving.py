@@ -1,5 +1,6 @@
 """One simulation after another on one server: those of the Batsims that call."""
 
+import logging
 import sys
 import time
 from contextlib import AsyncExitStack
@@ -13,7 +14,7 @@ from batkube.batsim.endpoint import Endpoint
 from batkube.batsim.errors import ProtocolError, SimulatorDied
 from batkube.batsim.farewell import Conversation
 from batkube.batsim.messages import Message, SimulationBegins
-from batkube.batsim.platform import Platform, read_platform
+from batkube.batsim.platform import Platform
 from batkube.batsim.recording import Recorder
 from batkube.batsim.result_files import ResultFiles
 from batkube.batsim.routing import Router
@@ -24,6 +25,7 @@ from batkube.bridge.startup import Startup
 from batkube.bridge.time import SimulatedTime
 from batkube.clock.pace import Pace
 from batkube.kube.server import ApiServer
+from batkube.platforms.given import read_given_platform
 from batkube.session.api_server import start_api
 from batkube.session.inputs import read_run_times
 from batkube.session.results_folder import SERVED, own_folder
@@ -31,8 +33,11 @@ from batkube.session.run_record import served_run_record
 from batkube.session.session import Session
 from batkube.session.simulated_server import simulated_server
 from batkube.session.supervision import Asked, Interrupted, interruptible, supervised, until_interrupted
+from batkube.session.written_inputs import IMPORTED_PLATFORM
 from batkube.settings import FINISHED, ServeSettings
 from batkube.startup.model import read_startup
+
+log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -40,19 +45,28 @@ class _Given:
     """The files that all simulations have in common."""
 
     platform: Platform | None
+    platform_file: Path | None
+    """The file of it that Batsim takes, too."""
     control_latency: float
     startup: Startup | None
     run_times: RunTimeRules
 
 
 def _read(settings: ServeSettings) -> _Given:
-    """Read them. Raises OSError, and ValueError."""
-    platform = read_platform(settings.platform) if settings.platform else None
+    """Read them, and write the platform that was made of other things. Raises OSError, and ValueError."""
+    made = read_given_platform(settings.platform, settings.add_nodes) if settings.platform else None
+    platform = made.platform if made is not None else None
+    for text in made.warnings if made is not None else ():
+        log.warning("%s", text)
+    file = settings.platform[0] if made is not None else None
+    if made is not None and made.text is not None:
+        file = settings.out / IMPORTED_PLATFORM
+        file.write_text(made.text, encoding="utf-8")
     latency = UNKNOWN_CONTROL_LATENCY
     if platform:
         latency = largest_control_latency(Router(platform), platform.resources())
     startup = Startup(read_startup(settings.startup), settings.seed) if settings.startup else None
-    return _Given(platform, latency, startup, read_run_times(settings))
+    return _Given(platform, file, latency, startup, read_run_times(settings))
 
 
 async def serve_beside_batsim(settings: ServeSettings) -> int:
@@ -73,7 +87,7 @@ async def serve_beside_batsim(settings: ServeSettings) -> int:
         print(
             f"batkube: the Kubernetes API is at {server.url}, results go to {settings.out}\n"
             f"  scheduler:  export KUBECONFIG={path}\n"
-            f"  Batsim:     batsim -p PLATFORM -w WORKLOAD -s {endpoint.address}\n"
+            f"  Batsim:     batsim -p {given.platform_file or 'PLATFORM'} -w WORKLOAD -s {endpoint.address}\n"
             f"  in a browser: {server.page_url}",
             flush=True,
         )

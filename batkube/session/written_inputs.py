@@ -9,6 +9,9 @@ from batkube.session.inputs import Inputs
 from batkube.session.jitter import content
 from batkube.settings import RunSettings
 
+IMPORTED_PLATFORM = "imported-platform.xml"
+"""The platform that was made of other things."""
+
 
 def with_written_inputs(settings: RunSettings, inputs: Inputs) -> RunSettings:
     """Write what was converted or jittered; the settings that name it. Raises OSError."""
@@ -20,6 +23,6 @@ def with_written_inputs(settings: RunSettings, inputs: Inputs) -> RunSettings:
         paths.append(path)
     platform = settings.platform
     if inputs.given_platform is not None and inputs.given_platform.text is not None:
-        platform = (settings.out / "imported-platform.xml",)
+        platform = (settings.out / IMPORTED_PLATFORM,)
         platform[0].write_text(inputs.given_platform.text, encoding="utf-8")
     return settings.model_copy(update={"workloads": tuple(paths), "platform": platform})

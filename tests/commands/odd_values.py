@@ -149,7 +149,8 @@ class Ground:
                 switch = getattr(parameter, "is_flag", False)
                 for value in VALUES:
                     if parameter.param_type_name == "argument":
-                        yield Trial(name, "", "", value, (value, *base[1:]))
+                        words = (*base, value) if base[0].startswith("-") else (value, *base[1:])
+                        yield Trial(name, "", "", value, words)
                         continue
                     option = next(name for name in parameter.opts if name.startswith("--"))
                     words = (f"{option}={value}",) if switch else (option, value)

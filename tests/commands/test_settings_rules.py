@@ -51,6 +51,7 @@ CASES: list[Case] = [
     (REPLAY, [*STRANGER, "--clock", "once"], "--clock once", "--scheduler none"),
     (RUN, ["--program", "a=true"], "--program", "fifo"),
     (RUN, [*STRANGER, "--program", "a=true"], "--program", "--scheduler none"),
+    (SERVE, ["--add-nodes", "2 like n1"], "--add-nodes", "--platform"),
     (REPLAY, [*STARTED, "--clock", "real", "--program", "a=true"], "--program", "--clock real"),
     (RUN, [*STARTED, "--bounds", "--program", "a=true"], "--program", "--bounds"),
     (RUN, [*STRANGER, "--timers", "all"], "--timers", "--scheduler none"),

@@ -33,6 +33,15 @@ def test_a_run_is_replayed(batkube: Batkube, tmp_path: Path, simulator: str) -> 
     assert (tmp_path / "again" / "events.jsonl").read_bytes() == (done.out / "events.jsonl").read_bytes()
 
 
+def test_a_platform_in_a_few_words(batkube: Batkube, tmp_path: Path) -> None:
+    kept, platform = tmp_path / "exchange.jsonl", ["-p", "16 x 1cpu,4Gi"]
+    done = batkube(*platform, "-w", WORKLOAD, "--record", kept)
+    assert done.exit_code == 0, done.stderr
+    code, said, errors = replay(kept, *platform, "-w", WORKLOAD)
+    assert (code, errors) == (0, "")
+    assert said.startswith("the same: ")
+
+
 def test_another_policy_is_another_conversation(batkube: Batkube, tmp_path: Path) -> None:
     kept = tmp_path / "exchange.jsonl"
     assert batkube("-p", PLATFORM, "-w", WORKLOAD, "--record", kept).exit_code == 0

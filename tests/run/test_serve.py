@@ -216,6 +216,22 @@ def test_it_says_how_to_point_a_scheduler_and_batsim_at_it(serve: Callable[..., 
     assert server.end(signal.SIGINT) == (0, "")
 
 
+def test_a_platform_in_any_form_is_written_for_batsim(serve: Callable[..., Serve], tmp_path: Path) -> None:
+    server = serve("-p", "2 x 4cpu,8Gi zone=a", "-p", "1 x 8cpu", "--add-nodes", "1 like node-3")
+    written = server.out / "imported-platform.xml"
+    assert f"batsim -p {written} -w" in server.said[2]
+    command = [sys.executable, "-m", "batkube.schedulers.fifo", "--kubeconfig", str(server.out / "kubeconfig")]
+    with stranger(command):
+        assert server.simulate(tmp_path / "batsim", platform=written) == 0
+        server.finished(1)
+    assert [node["metadata"]["name"] for node in server.http.get("/api/v1/nodes").json()["items"]] == [
+        "node-1",
+        "node-2",
+        "node-3",
+        "node-3-more-1",
+    ]
+
+
 @pytest.mark.parametrize(("number", "exit_code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_a_batsim_in_mid_simulation_is_not_left_hanging(
     serve: Callable[..., Serve], tmp_path: Path, number: signal.Signals, exit_code: int
