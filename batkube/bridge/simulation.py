@@ -361,13 +361,9 @@ class Simulation:
         """Return all decisions since the last reply, dated now, and calls for the dates of the next changes."""
         if self.registration.open and not (self.unfinished or self.expects_more):
             self.registration.end()
-        if not self.over and (date := self.stages.next_date) is not None:
-            self.decisions.call_later(date)
-        if self.unfinished and (date := self.clients.next_date) is not None:
-            self.decisions.call_later(date)
-        if self.registration.goes_on:
-            self.decisions.call_later(self.registration.until)
-        for date in (self.power.next_date, self._controllers.next_date, self.next_start()) if self.unfinished else ():
+        until = self.registration.until if self.registration.goes_on else None
+        dates = (self.clients.next_date, until, self.power.next_date, self._controllers.next_date, self.next_start())
+        for date in (None if self.over else self.stages.next_date, *(dates if self.unfinished else ())):
             if date is not None:
                 self.decisions.call_later(date)
         return self.decisions.reply()
