@@ -2,12 +2,14 @@
 
 from batkube.controllers.controller import Controller
 from batkube.controllers.cron_job.controller import CronJobController
+from batkube.controllers.daemon_set.controller import DaemonSetController
 from batkube.controllers.deployment.controller import DeploymentController
 from batkube.controllers.garbage_collector import GarbageCollector
 from batkube.controllers.job.controller import JobController
 from batkube.controllers.namespaces import NamespaceController
 from batkube.controllers.pod_gc import PodGarbageCollector
 from batkube.controllers.replica_set import ReplicaSetController
+from batkube.controllers.stateful_set.controller import StatefulSetController
 from batkube.controllers.ttl_after_finished import TtlAfterFinished
 
 BUILT_IN: tuple[type[Controller], ...] = (
@@ -15,6 +17,8 @@ BUILT_IN: tuple[type[Controller], ...] = (
     JobController,
     DeploymentController,
     ReplicaSetController,
+    StatefulSetController,
+    DaemonSetController,
     TtlAfterFinished,
     PodGarbageCollector,
     NamespaceController,

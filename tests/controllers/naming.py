@@ -16,6 +16,8 @@ from typing import Any
 JSON = dict[str, Any]
 
 UID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
+COMPLETED = re.compile("[bcdfghjklmnpqrstvwxz2456789]{5}")
+"""What the server puts behind a name that it completes."""
 _CHANCE = ("uid", "resourceVersion", "managedFields")
 
 
@@ -30,7 +32,9 @@ class Names:
 
     def met(self, pod: JSON) -> None:
         """Take note of a pod that is new."""
-        if pod["metadata"].get("generateName"):
+        metadata = pod["metadata"]
+        prefix = metadata.get("generateName")
+        if prefix and COMPLETED.fullmatch(metadata["name"].removeprefix(prefix)):
             self._pods.setdefault(pod["metadata"]["name"], pod)
             self._pattern = None
 

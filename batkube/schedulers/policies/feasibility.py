@@ -1,8 +1,9 @@
-"""The test whether a node may take a pod: node selector and taints. ``placement`` looks for room."""
+"""The test whether a node may take a pod: selector, required affinity, taints. ``placement`` looks for room."""
 
 from collections.abc import Sequence
 from typing import Any
 
+from batkube.kube.apimachinery.node_affinity import fits_one, required_terms
 from batkube.schedulers.policies.nodes import Node
 from batkube.schedulers.policies.pods import Pod
 
@@ -10,7 +11,7 @@ JSON = dict[str, Any]
 
 
 def admits(node: Node, pod: Pod) -> bool:
-    """Tell whether the node takes the pod if there is room: it is not cordoned, and selector and taints allow it."""
+    """Tell whether the node takes the pod if there is room: cordon, selector, required affinity and taints allow it."""
     if not node.schedulable:
         return False
     selector = pod.node_selector
@@ -18,6 +19,9 @@ def admits(node: Node, pod: Pod) -> bool:
         labels = node.labels
         if any(labels.get(key) != value for key, value in selector.items()):
             return False
+    spec = pod.object["spec"]
+    if "affinity" in spec and not fits_one(required_terms(spec), node.name, node.labels):
+        return False
     return not node.taints or all(tolerates(pod.tolerations, taint) for taint in node.taints)
 
 

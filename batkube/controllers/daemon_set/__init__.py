@@ -1,0 +1,1 @@
+"""DaemonSets: a pod on each node that fits (``pkg/controller/daemon``)."""
