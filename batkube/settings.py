@@ -11,6 +11,7 @@ from batkube.batsim.options import BatsimOptions
 from batkube.bridge.controller_settings import Which
 from batkube.bridge.run_time_settings import RunTimeSettings
 from batkube.bridge.step_settings import StepSettings
+from batkube.machines.settings import MachineSettings
 from batkube.option import ACCESS, API_ONLY, CLUSTER, INPUTS, RESULTS, SCHEDULER, SIMULATOR, TIME, Only, Option, Without
 from batkube.platforms.settings import AddedNodes, GivenPlatforms, Platforms
 from batkube.schedulers.program_settings import GivenPrograms
@@ -216,6 +217,7 @@ class RunSettings(SchedulerSettings, ClusterSettings):
     bounds: Annotated[
         bool, Option("Run fifo and easy on the same input, too: their figures go into run.json.", RESULTS)
     ] = False
+    machines: MachineSettings = MachineSettings()
     batsim: BatsimOptions = BatsimOptions()
     """The options of Batsim; the embedded simulator takes those that mean something to it."""
     jitter: Annotated[

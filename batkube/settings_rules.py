@@ -235,6 +235,7 @@ RULES: tuple[Rule, ...] = (
         _says("--batsim-out is for a Batsim that is started by hand (--simulator tcp://...)"),
     ),
     needs("--power-off-after", "--energy"),
+    excludes("--power-off-after", "--failures", "a host that may fail is never switched off"),
     needs("--workflow-jobs-limit", "--workflow", "--workflow-start"),
     needs("--ignore-beyond-last-workflow", "--workflow", "--workflow-start"),
     needs("--acknowledge-dynamic-jobs", "--enable-dynamic-jobs"),

@@ -114,7 +114,9 @@ class BatsimOptions(BaseModel):
     external_events: Annotated[
         tuple[Path, ...],
         Spelling("--events", INPUTS, "FILE"),
-        Field(description="External events, hosts that fail and come back; repeat for several files."),
+        Field(
+            description="Hosts that fail and come back: Batsim's form, or YAML (docs/machines.md); repeat for several."
+        ),
     ] = ()
     master_host: Annotated[
         str | None,

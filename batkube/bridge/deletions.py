@@ -2,6 +2,7 @@
 
 from batkube.batsim.jobs import JobState
 from batkube.bridge.client_pods import ClientPods
+from batkube.bridge.drains import Drains
 from batkube.bridge.job_control import JobControl
 from batkube.bridge.jobs import Job
 from batkube.bridge.pod_watch import Deletion
@@ -11,10 +12,11 @@ from batkube.bridge.startup import PodStages
 class Deletions:
     """Ends jobs. A process ends at SIGTERM, unless the job or the pod says that it takes its time."""
 
-    def __init__(self, control: JobControl, stages: PodStages, clients: ClientPods) -> None:
+    def __init__(self, control: JobControl, stages: PodStages, clients: ClientPods, drains: Drains) -> None:
         self._control = control
         self._stages = stages
         self._clients = clients
+        self._drains = drains
 
     def matter(self, job: Job, name: str, deletion: Deletion) -> bool:
         """Tell whether something of the job is left that ends with the pod."""
@@ -30,6 +32,9 @@ class Deletions:
         elif job.life.state is JobState.SUBMITTED:
             if job.client is not None:
                 return self._clients.deleted(job, name)
+            if self._drains.empties(node := job.nodes.get(name)):
+                self._control.replace_pods(job, f"node {node} is drained")
+                return True
             self._control.reject(job, f"{why} before the job started")
             return True
         return False

@@ -8,6 +8,7 @@ from batkube.batsim import messages
 from batkube.batsim.allocation import parse_intervals
 from batkube.batsim.external_events import ExternalEvent
 from batkube.batsim.jobs import JobState
+from batkube.batsim.machine_events import MachineEvents
 from batkube.batsim.platform import Platform
 from batkube.bridge.availability import AVAILABLE, UNAVAILABLE, Availability
 from batkube.bridge.client_pods import ClientPods
@@ -17,6 +18,7 @@ from batkube.bridge.controllers import Controllers
 from batkube.bridge.decision_time import ZERO, DecisionTime, Reactions
 from batkube.bridge.decisions import Decisions
 from batkube.bridge.deletions import Deletions
+from batkube.bridge.drains import Drain, Drains
 from batkube.bridge.draw import Draw
 from batkube.bridge.errors import InputError, InvariantBroken
 from batkube.bridge.event_order import in_drawn_order, takes_away
@@ -51,7 +53,8 @@ class Simulation:
     """One simulation, in steps: ``apply`` a message, ``settle`` until nothing changes any more, ``reply``.
 
     ``scheduler_name``, ``served``: see Submissions. ``control_latency``: see Decisions. ``outages``: the external
-    events to come, if their file is known. ``energy``: Batsim simulates it, so that hosts can be switched;
+    events to come, if their file is known. ``machine_events``, ``drains``: what is planned for nodes.
+    ``energy``: Batsim simulates it, so that hosts can be switched;
     ``power_off_after``: see Power. ``keep_finished``: see Finished. ``seed``: see Draw. ``backs_off``: False for a
     scheduler inside batkube: it decides whenever something changes, and sends no requests. ``run_times``: of
     pods that clients make. ``until``: the simulated date before which it does not end. ``controllers``: those played.
@@ -71,6 +74,8 @@ class Simulation:
         startup: Startup | None = None,
         control_latency: float = 0.0,
         outages: Sequence[ExternalEvent] = (),
+        machine_events: MachineEvents | None = None,
+        drains: Sequence[Drain] = (),
         energy: bool = False,
         power_off_after: float | None = None,
         keep_finished: int | None = None,
@@ -103,11 +108,12 @@ class Simulation:
         )
         self.finished = Finished(self.control, self.cluster, keep_finished, events.path.parent)
         self.gangs = Gangs(self.control, time, events)
-        self.outages = Outages(outages, self.decisions)
+        self.outages = Outages(outages, self.decisions, machine_events)
         self.power = Power(
             server, self.cluster, self.decisions, time, events, self.outages, self.warn, off_after=power_off_after
         )
         self._availability = Availability(self.control, self.cluster, self.outages, self.power, time, events)
+        self._drains = Drains(drains, server, time, events)
         self._draw = Draw(seed)
         self._energy = energy
         self._platform = platform
@@ -130,7 +136,7 @@ class Simulation:
             served=None if served is None else tuple(served),
             warn=self.warn,
         )
-        self._deletions = Deletions(self.control, self.stages, self.clients)
+        self._deletions = Deletions(self.control, self.stages, self.clients, self._drains)
         self._watch = PodWatch(server, self.control, self.cluster, self.clients.adopt)
         self._static_jobs_to_come = True
         self._controllers = Controllers(
@@ -167,6 +173,7 @@ class Simulation:
             or self._external_events_to_come
             or self.stages.next_date is not None
             or self.power.switching
+            or (self.control.any_waiting and (self.outages.any_to_come_back or self._drains.next_date is not None))
         )
 
     @property
@@ -231,6 +238,7 @@ class Simulation:
         self.time.advance(max(self.time.now, message.now))
         advanced = self.stages.advance()
         advanced = self.clients.advance() or advanced
+        advanced = self._drains.advance() or advanced
         advanced = self.power.advance() or advanced
         self._controllers.sync()
         return advanced or told
@@ -300,7 +308,7 @@ class Simulation:
             case "no_more_external_event_to_occur":
                 self._external_events_to_come = False
             case kind if kind in (UNAVAILABLE, AVAILABLE):
-                self._external_events_to_come = True
+                self._external_events_to_come = not self.outages.planned
                 self._availability.changed(data)
             case other:
                 self._events.write(self.time.now, "notify", type=other)
@@ -362,7 +370,10 @@ class Simulation:
         if self.registration.open and not (self.unfinished or self.expects_more):
             self.registration.end()
         until = self.registration.until if self.registration.goes_on else None
-        dates = (self.clients.next_date, until, self.power.next_date, self._controllers.next_date, self.next_start())
+        dates = (
+            self.clients.next_date, self._drains.next_date, until, self.power.next_date, self._controllers.next_date,
+            self.next_start(),
+        )  # fmt: skip
         for date in (None if self.over else self.stages.next_date, *(dates if self.unfinished else ())):
             if date is not None:
                 self.decisions.call_later(date)

@@ -27,6 +27,7 @@ from .http.serving import Serving
 from .in_process import scheduling
 from .in_process.bootstrap import bootstrap
 from .in_process.caller import Caller, service_account
+from .in_process.evictions import evict
 from .in_process.given import Given, Told
 from .in_process.trusted import TrustedWrites
 from .kinds.core.node_lifecycle import TaintedNodes
@@ -222,6 +223,10 @@ class ApiServer(Serving):
         is meant.
         """
         return scheduling.bind(self._api, namespace or "default", name, node, uid).obj
+
+    def evict(self, name: str, namespace: str | None = None) -> None:
+        """Evict a pod. Raise ApiError 429 if its disruption budget forbids it, and 404 if there is no such pod."""
+        evict(self._api, namespace or "default", name)
 
     def tell_unschedulable(self, name: str, why: str, namespace: str | None = None) -> JSON:
         """Record why a pod has no node (condition PodScheduled). Raise ApiError 404 if there is no such pod."""

@@ -119,7 +119,8 @@ async def play(
             controllers=settings.controllers,
             pace=pace,
             control_latency=control_latency(settings, inputs.platform),
-            outages=outages(settings),
+            outages=outages(settings, inputs.machines),
+            machines=inputs.machines,
             energy=settings.batsim.energy,
             power_off_after=settings.power_off_after,
             seed=settings.seed,
@@ -190,11 +191,11 @@ async def _simulator(
     recorder = Recorder()
     stack.callback(recorder.end)
     assert inputs.platform is not None
-    simulator = await simulator_for(settings, inputs.platform, inputs.workloads, recorder)
+    simulator = await simulator_for(settings, inputs.platform, inputs.workloads, recorder, inputs.machines)
     stack.push_async_callback(simulator.close)
     if isinstance(simulator, Conversation):
         stack.push_async_callback(_dismiss, simulator, console)
-        by_hand = shlex.join(command_by_hand(settings, simulator.endpoint.address))
+        by_hand = shlex.join(command_by_hand(settings, simulator.endpoint.address, inputs.machines))
         console.print(f"waiting for Batsim:\n  {by_hand}", soft_wrap=True, markup=False)
     return simulator
 

@@ -20,6 +20,7 @@ from batkube.schedulers.under_test import SchedulerChoiceError, SchedulerUnderTe
 from batkube.session.imported import Imported, read_given
 from batkube.session.jitter import jittered
 from batkube.session.job_checks import JobChecks, hosts_by_role, platform_slips
+from batkube.session.machines import Machines, read_machines
 from batkube.session.manifests import ManifestError
 from batkube.session.simulators import check_simulator
 from batkube.settings import RunSettings, SimulationSettings
@@ -62,6 +63,8 @@ class Inputs:
     """Return whether pods have priorities, so that one may take another's place."""
     imported: dict[str, Imported]
     """The workloads that were converted from other formats than Batsim's, by the name of the workload."""
+    machines: Machines | None
+    """What is planned for machines; None for nothing, or what Batsim's own files say."""
     warnings: list[str]
     """The warnings for the user: slips, and requests without effect."""
 
@@ -110,6 +113,7 @@ def read_inputs(settings: RunSettings) -> Inputs:
         read_run_times(settings),
         checks.preemption,
         imported,
+        read_machines(settings, platform, workloads.values()) if platform is not None else None,
         warnings,
     )
 

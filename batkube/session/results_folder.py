@@ -21,7 +21,8 @@ STALE = (
     *RESULT_FILES,
     *WITH_THE_SERIES,
     *("events.jsonl", "attempts.csv", "waits.csv", "error.txt", "repeat.json", "seeds.json"),
-    *("imported-platform.xml", "scheduler.log", "kube-scheduler.yaml", "kubeconfig", "batsim.log"),
+    *("imported-platform.xml", "machine-events.txt"),
+    *("scheduler.log", "kube-scheduler.yaml", "kubeconfig", "batsim.log"),
 )
 """The files that a run leaves; those of a Batsim are ``batsim_*``."""
 

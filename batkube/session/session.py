@@ -34,6 +34,7 @@ from batkube.results.metrics import job_counts
 from batkube.results.run import Run, Status
 from batkube.schedulers.programs import Ended, Programs
 from batkube.session.conclusion import conclude, consumed
+from batkube.session.machines import Machines
 from batkube.session.process_use import ProcessUse
 from batkube.session.result_files import EndedSession, write_results
 from batkube.session.supervision import Interrupted, supervised
@@ -63,6 +64,7 @@ class Session:
     ``retries_on_events``: see StepLoop.
     ``run_times``, ``until``, ``controllers``, ``control_latency``, ``outages``, ``energy``, ``power_off_after``,
     ``seed``: see Simulation.
+    ``machines``: what is planned for them.
     ``parquet``: write the tables as Apache Parquet, too.
     ``use_of``: tells what the scheduler's process has used so far.
     ``afterwards``: the simulator's own results, whose dates replace those of its messages at the end.
@@ -88,6 +90,7 @@ class Session:
         pace: Pace | None = None,
         control_latency: float = 0.0,
         outages: Sequence[ExternalEvent] = (),
+        machines: Machines | None = None,
         energy: bool = False,
         power_off_after: float | None = None,
         seed: int = 0,
@@ -120,6 +123,8 @@ class Session:
             controllers=controllers,
             control_latency=control_latency,
             outages=outages,
+            machine_events=machines.events if machines is not None else None,
+            drains=machines.plan.drains if machines is not None else (),
             energy=energy,
             power_off_after=power_off_after,
             keep_finished=settings.keep_finished,

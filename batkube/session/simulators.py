@@ -3,6 +3,7 @@
 import logging
 import time
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from batkube.batsim.afterwards import Afterwards, Leaves
@@ -22,6 +23,7 @@ from batkube.batsim.workflow import WorkflowError
 from batkube.batsim.workload import Workload
 from batkube.bridge.decisions import UNKNOWN_CONTROL_LATENCY
 from batkube.bridge.errors import InputError
+from batkube.session.machines import WRITTEN, Machines
 from batkube.settings import RunSettings
 from batkube.simulator.embedded import EmbeddedSimulator
 from batkube.simulator.options.translation import ONLY_BATSIM, WITHOUT_MEANING, external_events, simulator_options
@@ -49,10 +51,14 @@ def check_simulator(settings: RunSettings) -> None:
 
 
 async def simulator_for(
-    settings: RunSettings, platform: Platform, workloads: Mapping[str, Workload], recorder: Recorder
+    settings: RunSettings,
+    platform: Platform,
+    workloads: Mapping[str, Workload],
+    recorder: Recorder,
+    machines: Machines | None,
 ) -> Simulator:
     """Start it, or begin to listen for it. Raises InputError, PlatformError, WorkloadError and SimulatorError."""
-    simulator = await _simulator(settings, platform, workloads)
+    simulator = await _simulator(settings, platform, workloads, machines)
     if settings.record is None:
         return simulator
     recorder.begin(settings.record)
@@ -64,13 +70,17 @@ async def simulator_for(
             return RecordedSimulator(simulator, recorder)
 
 
-async def _simulator(settings: RunSettings, platform: Platform, workloads: Mapping[str, Workload]) -> Simulator:
+async def _simulator(
+    settings: RunSettings, platform: Platform, workloads: Mapping[str, Workload], machines: Machines | None
+) -> Simulator:
     match settings.simulator:
         case "embedded":
-            return _embedded(settings, platform, workloads)
+            return _embedded(settings, platform, workloads, machines)
         case "batsim":
-            return await _batsim(settings)
+            return await _batsim(settings, machines)
         case address:
+            if machines is not None:
+                machines.write(settings.out / WRITTEN)
             if given := [spelling.names[0] for _, spelling, _ in settings.batsim.given()]:
                 log.warning("the Batsim that you start must be given by you: %s", ", ".join(given))
             return Conversation(Endpoint(address))
@@ -104,11 +114,13 @@ def control_latency(settings: RunSettings, platform: Platform | None) -> float:
     return largest_control_latency(Router(platform), resources)
 
 
-def outages(settings: RunSettings) -> list[ExternalEvent]:
-    """Return the external events to come, in order of date.
+def outages(settings: RunSettings, machines: Machines | None) -> list[ExternalEvent]:
+    """Return the external events to come, in order of date, but for those that are planned.
 
     What a Batsim of another process makes of unknown types is its own business. Raises InputError.
     """
+    if machines is not None:
+        return []
     try:
         events = external_events(settings.batsim, keep_unknown=settings.simulator != EMBEDDED or None) or []
     except ExternalEventError as error:
@@ -122,24 +134,30 @@ def batsim_inputs(settings: RunSettings, export_prefix: Path) -> BatsimInputs:
     return BatsimInputs(platform, settings.workloads, export_prefix)
 
 
-def batsim_options(settings: RunSettings) -> BatsimOptions:
+def batsim_options(settings: RunSettings, machines: Machines | None) -> BatsimOptions:
     """Return the options that the simulator gets: jobs are registered for the pods that clients of the API make."""
-    return settings.batsim.model_copy(update={"dynamic_jobs": True})
+    events = settings.batsim.external_events if machines is None else (settings.out / WRITTEN,)
+    return settings.batsim.model_copy(update={"dynamic_jobs": True, "external_events": events})
 
 
-def command_by_hand(settings: RunSettings, address: str) -> list[str]:
+def command_by_hand(settings: RunSettings, address: str, machines: Machines | None) -> list[str]:
     """Return the command with which a user starts the Batsim that a run waits for at ``address``."""
-    return ["batsim", *arguments(batsim_inputs(settings, Path("out")), batsim_options(settings), address)]
+    return ["batsim", *arguments(batsim_inputs(settings, Path("out")), batsim_options(settings, machines), address)]
 
 
-def _embedded(settings: RunSettings, platform: Platform, workloads: Mapping[str, Workload]) -> Simulator:
+def _embedded(
+    settings: RunSettings, platform: Platform, workloads: Mapping[str, Workload], machines: Machines | None
+) -> Simulator:
     given = {name: spelling.names[0] for name, spelling, _ in settings.batsim.given()}
     if refused := [option for name, option in given.items() if name in ONLY_BATSIM]:
         raise InputError(f"{', '.join(refused)}: only Batsim can do that (--simulator batsim)")
     try:
-        options = simulator_options(
-            batsim_options(settings), workloads.values(), exact=settings.exact, needs_master=settings.exact
-        )
+        taken = batsim_options(settings, None)
+        if machines is not None:
+            taken = taken.model_copy(update={"external_events": ()})
+        options = simulator_options(taken, workloads.values(), exact=settings.exact, needs_master=settings.exact)
+        if machines is not None:
+            options = replace(options, machine_events=machines.events, external_events=machines.plan.others or None)
         if ignored := [option for name, option in given.items() if name in WITHOUT_MEANING]:
             log.warning("%s: only Batsim itself has a use for that", ", ".join(ignored))
         return EmbeddedSimulator(platform, workloads.values(), options)
@@ -147,12 +165,15 @@ def _embedded(settings: RunSettings, platform: Platform, workloads: Mapping[str,
         raise InputError(str(error)) from None
 
 
-async def _batsim(settings: RunSettings) -> Simulator:
+async def _batsim(settings: RunSettings, machines: Machines | None) -> Simulator:
     binary = find_batsim(settings.batsim_binary)
     version = await batsim_version([binary])
+    if machines is not None:
+        machines.number(version.major or 4)
+        machines.write(settings.out / WRITTEN)
     return await BatsimProcess.start(
         batsim_inputs(settings, settings.out / "batsim"),
-        batsim_options(settings),
+        batsim_options(settings, machines),
         command=[binary],
         version=version,
         log=settings.out / "batsim.log",

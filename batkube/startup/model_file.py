@@ -13,8 +13,11 @@ from batkube.startup.errors import StartupError
 Model = TypeVar("Model", bound=BaseModel)
 
 
-def read_model(path: Path, kind: type[Model]) -> Model:
-    """Read a model of this kind. Raises StartupError, which names the file, the line and the field."""
+def read_model(path: Path, kind: type[Model], context: object = None) -> Model:
+    """Read a model of this kind. Raises StartupError, which names the file, the line and the field.
+
+    ``context`` is what its validators are told; the folder of the file, if it is not given.
+    """
     try:
         text = read_named_text(path)
     except OSError as error:
@@ -31,7 +34,7 @@ def read_model(path: Path, kind: type[Model]) -> Model:
     if twice := _named_twice(tree):
         raise StartupError(f"{path}: line {twice.line}: {twice.text} is there twice")
     try:
-        return kind.model_validate(content, context=path.parent)
+        return kind.model_validate(content, context=path.parent if context is None else context)
     except ValidationError as error:
         first = error.errors()[0]
         where = [str(part) for part in first["loc"]]

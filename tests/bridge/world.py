@@ -10,10 +10,12 @@ import httpx
 
 from batkube.batsim.external_events import AVAILABLE, UNAVAILABLE, ExternalEvent
 from batkube.batsim.jobs import JobState
+from batkube.batsim.machine_events import MachineEvents
 from batkube.batsim.platform import read_platform
 from batkube.batsim.workload import parse_workload
 from batkube.bridge.controller_settings import Which
 from batkube.bridge.decision_time import ZERO, DecisionTime
+from batkube.bridge.drains import Drain
 from batkube.bridge.quiescence import QuiescenceOnRealClock
 from batkube.bridge.run_times import RunTimeRules
 from batkube.bridge.simulation import Simulation
@@ -50,6 +52,8 @@ class World:
         decision_time: DecisionTime = ZERO,
         startup: Startup | None = None,
         external_events: Sequence[ExternalEvent] = (),
+        machine_events: MachineEvents | None = None,
+        drains: Sequence[Drain] = (),
         control_latency: float = 0.0,
         energy: bool = False,
         power_off_after: float | None = None,
@@ -85,6 +89,8 @@ class World:
             startup=startup,
             control_latency=control_latency,
             outages=external_events,
+            machine_events=machine_events,
+            drains=drains,
             energy=energy,
             power_off_after=power_off_after,
             keep_finished=keep_finished,
@@ -98,6 +104,7 @@ class World:
             SimulatorOptions(
                 compute_sharing=sharing,
                 external_events=external_events or None,
+                machine_events=machine_events,
                 control_latency=control_latency,
                 energy=energy,
                 dynamic_jobs=dynamic,

@@ -80,6 +80,12 @@ CASES: list[Case] = [
     (RUN, ["--acknowledge-dynamic-jobs"], "--acknowledge-dynamic-jobs", "--enable-dynamic-jobs"),
     (RUN, ["--enable-profile-reuse"], "--enable-profile-reuse", "--enable-dynamic-jobs"),
     (RUN, ["--sched-cfg", "x", "--sched-cfg-file", "x"], "--sched-cfg", "--sched-cfg-file"),
+    (
+        RUN,
+        ["--energy", "--power-off-after", "3", "--failures", "mtbf=1h,mttr=1m"],
+        "--power-off-after",
+        "--failures",
+    ),
     (RUN, ["--forward-unknown-events"], "--forward-unknown-events", "--events"),
     *(
         (SERVE, ["--api-only", *words], words[0], "--api-only")

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from batkube.batsim.external_events import ExternalEvent
+from batkube.batsim.machine_events import MachineEvents
 from batkube.batsim.platform import DEFAULT_MASTER
 from batkube.batsim.workflow import Workflow
 
@@ -24,6 +25,8 @@ class SimulatorOptions:
     forward_unknown_events: bool = False
     external_events: Sequence[ExternalEvent] | None = None
     """The external events; None if there is no file of events. An empty file is announced as over."""
+    machine_events: MachineEvents | None = None
+    """Hosts that go and come back by a plan. Nobody waits for what is to come of it: the simulation ends without."""
     master: str = DEFAULT_MASTER
     needs_master: bool = True
     """True as in Batsim; else a platform without a master host will do."""

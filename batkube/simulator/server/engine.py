@@ -123,6 +123,9 @@ class Engine:
                 server.event_submitters += 1
                 submitter = Submitter(occurrences, Rank.HOSTS, server.occurred, server.no_more_events)
                 submitter.launch(control, master)
+        if (planned := self.options.machine_events) is not None:
+            dated = ((event.timestamp, event) for event in planned)
+            Submitter(dated, Rank.HOSTS, server.occurred, lambda: None).launch(control, master)
 
     def _launch_jobs(self, workload: Workload, place: int) -> None:
         server = self.server

@@ -1,6 +1,5 @@
 """Submitters: the actors that bring static jobs, or external events, to the server at their dates."""
 
-from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import Any, Generic, TypeVar
@@ -46,16 +45,19 @@ class Submitter(Generic[T]):
         """Make it an actor on the master."""
         self._control = control
         self._master = master
-        self._items = deque((control.time(date), item) for date, item in self._given)
-        """The items by date, in the control's own unit."""
+        self._items = iter(self._given)
+        self._next: tuple[Time, T] | None = None
+        """The item that comes next, and its date in the control's own unit."""
+        self._go_on()
         control.launch(self._rank, lambda: control.send(master, _hello, self._submit))
 
     def _submit(self) -> None:
         woke = self._control.now()
         batch: list[T] = []
         # The first item is the one that it woke up for, even if its clock is too early by a last bit.
-        while self._items and (self._items[0][0] <= woke or (self._slept and not batch)):
-            batch.append(self._items.popleft()[1])
+        while self._next is not None and (self._next[0] <= woke or (self._slept and not batch)):
+            batch.append(self._next[1])
+            self._go_on()
         rest = partial(self._sleep, woke)
         if batch:
             self._before(lambda: self._control.send(self._master, partial(self._deliver, batch), rest))
@@ -63,11 +65,16 @@ class Submitter(Generic[T]):
             rest()
 
     def _sleep(self, woke: Time) -> None:
-        if self._items:
+        if self._next is not None:
             self._slept = True
-            self._control.wait(self._items[0][0] - woke, self._rank, self._submit)
+            self._control.wait(self._next[0] - woke, self._rank, self._submit)
         else:
             self._control.send(self._master, self._goodbye)
+
+    def _go_on(self) -> None:
+        """Take the next item, which may be made only now."""
+        given = next(self._items, None)
+        self._next = None if given is None else (self._control.time(given[0]), given[1])
 
 
 def _hello() -> None:

@@ -1,0 +1,1 @@
+"""What becomes of machines during a run, as users say it: events by date, and failures by chance (docs/machines.md)."""

@@ -1,0 +1,115 @@
+"""Machines that fail and are drained, in whole runs, with a policy and with the real kube-scheduler."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import BuiltTool
+from tests.run.conftest import Batkube, Outcome
+
+CLUSTER = ["-p", "3 x 4cpu,8Gi zone=a", "-p", "3 x 4cpu,8Gi zone=b", "--enable-compute-sharing"]
+EVENTS = """
+events:
+- {at: 100, zone: b, down: 5m}
+- {at: 0:05, node: node-1, drain: 10m}
+- {at: 20m, label: topology.kubernetes.io/zone=a, down: 10s, every: 1m, times: 3}
+"""
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> Path:
+    path = tmp_path / "jobs.csv"
+    rows = [f"{number * 30},200,2,1Gi" for number in range(60)]
+    path.write_text("\n".join(["submit,duration,cpu,memory", *rows, ""]))
+    return path
+
+
+@pytest.fixture
+def events(tmp_path: Path) -> Path:
+    path = tmp_path / "machines.yaml"
+    path.write_text(EVENTS)
+    return path
+
+
+def nodes_told(done: Outcome, what: str) -> list[tuple[float, str]]:
+    return [(event["time"], event["node"]) for event in done.events if event["event"] == what]
+
+
+@pytest.mark.parametrize("exact", [[], ["--exact"]])
+def test_events_by_date_happen_when_they_should(batkube: Batkube, table: Path, events: Path, exact: list[str]) -> None:
+    done = batkube(*CLUSTER, "-w", table, "--events", events, *exact)
+    assert done.exit_code == 0, done.stderr
+    went = nodes_told(done, "node_not_ready")
+    zone_b = [(100, f"node-{number}") for number in (4, 5, 6)]
+    flaps = [(date, f"node-{number}") for date in (1200, 1260, 1320) for number in (1, 2, 3)]
+    assert [(round(date), node) for date, node in went] == zone_b + flaps
+    assert [(round(date), node) for date, node in nodes_told(done, "node_drained")] == [(300, "node-1")]
+    assert [(round(date), node) for date, node in nodes_told(done, "node_drain_over")] == [(900, "node-1")]
+    on_drained = [pod for pod in done.rows("pods.csv") if pod["node"] == "node-1" and pod["bound_time"]]
+    assert not [pod for pod in on_drained if 300.1 < float(pod["bound_time"]) < 899.9]
+    assert done.run["batsim_inputs"][0]["path"] == str(events)
+
+
+def test_failures_by_chance_are_the_same_each_time_and_end_with_the_jobs(
+    two_at_once: Callable[..., list[Outcome]], table: Path
+) -> None:
+    failures = ["--failures", "mtbf=20m,mttr=1m", "--failures", "mtbf=30m,mttr=2m,per=zone"]
+    one, other = two_at_once(*CLUSTER, "-w", table, *failures)
+    assert one.exit_code == 0, one.stderr
+    assert nodes_told(one, "node_not_ready")
+    assert one.run["events_sha256"] == other.run["events_sha256"]
+    last = max(float(row["finish_time"]) for row in one.rows("jobs.csv"))
+    assert one.events[-1]["time"] == last
+
+
+def test_kube_scheduler_lives_through_failures_and_drains_the_same_way_each_time(
+    two_at_once: Callable[..., list[Outcome]], built_tool: BuiltTool, table: Path, events: Path
+) -> None:
+    scheduler = ["--scheduler", "kube-scheduler", "--scheduler-binary", built_tool("kube-scheduler-1.36.3")]
+    failures = ["--failures", "mtbf=20m,mttr=1m,zone=a"]
+    one, other = two_at_once(*CLUSTER, "-w", table, "--events", events, *failures, *scheduler)
+    assert one.exit_code == 0, one.stderr
+    assert one.run["events_sha256"] == other.run["events_sha256"]
+    assert nodes_told(one, "node_drain_over") == [(900, "node-1")]
+    assert len(one.rows("jobs.csv")) == 60
+
+
+@pytest.mark.parametrize(
+    ("options", "error"),
+    [
+        (["--failures", "mtbf=1h"], "--failures: mttr is missing"),
+        (["--failures", "mtbf=1h,mttr=1m,zone=c"], "--failures: there is no node in zone 'c'"),
+        (
+            ["--failures", "mtbf=1h,mttr=1m", "--simulator", "tcp://127.0.0.1:1"],
+            "--failures: say for how long (for=30d): a real Batsim goes on to the last of them",
+        ),
+    ],
+)
+def test_what_cannot_be_is_refused(batkube: Batkube, table: Path, options: list[str], error: str) -> None:
+    done = batkube(*CLUSTER, "-w", table, *options)
+    assert done.exit_code == 2
+    assert error in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_an_event_of_a_node_that_there_is_not_is_told_by_line(batkube: Batkube, table: Path, tmp_path: Path) -> None:
+    path = tmp_path / "wrong.yaml"
+    path.write_text("events:\n- {at: 1, node: node-1, down: 5}\n- {at: 2, node: node-9, down: 5}\n")
+    done = batkube(*CLUSTER, "-w", table, "--events", path)
+    assert done.exit_code == 2
+    assert f"{path}: line 3: events.1: there is no node 'node-9'" in " ".join(done.stderr.split())
+
+
+def test_files_of_batsim_and_yaml_go_together(batkube: Batkube, table: Path, events: Path, tmp_path: Path) -> None:
+    theirs = tmp_path / "outages.txt"
+    lines = [("machine_unavailable", 90), ("machine_available", 150)]
+    theirs.write_text(
+        "".join(json.dumps({"type": kind, "resources": "3 0", "timestamp": date}) + "\n" for kind, date in lines)
+    )
+    done = batkube(*CLUSTER, "-w", table, "--events", theirs, "--events", events)
+    assert done.exit_code == 0, done.stderr
+    went, back = nodes_told(done, "node_not_ready"), nodes_told(done, "node_ready")
+    assert went[:4] == [(90, "node-1"), (90, "node-4"), (100, "node-5"), (100, "node-6")]
+    assert back[:4] == [(150, "node-1"), (400, "node-4"), (400, "node-5"), (400, "node-6")]
