@@ -75,7 +75,8 @@ class ClientJobs:
         if self.stopping:
             self.running += 1
             return True
-        self.deleted += job.life.state is JobState.COMPLETED_KILLED
+        killed = job.life.state is JobState.COMPLETED_KILLED
+        self.deleted += killed and job.pods[0] not in self._cluster.kubelet.oom_killed
         return False
 
     @property

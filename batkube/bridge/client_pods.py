@@ -6,6 +6,7 @@ restartPolicy says so the process is started again, after the kubelet's back-off
 """
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -15,12 +16,15 @@ from batkube.bridge.errors import InputError
 from batkube.bridge.init_containers import InitContainers
 from batkube.bridge.job_control import JobControl
 from batkube.bridge.jobs import NO_REQUIREMENTS, ClientPod, Job
+from batkube.bridge.kubelet import KILLED_BY_SIGKILL
 from batkube.bridge.names import Names
+from batkube.bridge.plan import Plan
 from batkube.bridge.registration import Registration
 from batkube.bridge.restarts import MOST_RETRIES, is_restarted, wait_before
 from batkube.bridge.run_times import RunTimes, owner_kind
-from batkube.bridge.startup import Plan, PodStages
+from batkube.bridge.startup import PodStages
 from batkube.bridge.time import SimulatedTime
+from batkube.bridge.usage_phases import USAGE_ANNOTATION, usage_of
 from batkube.results.events import EventLog
 from batkube.startup.durations import MICROSECONDS
 
@@ -65,21 +69,22 @@ class ClientPods:
         self._served = served
         self._warn = warn
         self._names = Names()
-        self._plan = Plan()
-        self._initial = InitContainers(control, self._kubelet, time, events, run_times, self._plan)
+        self.plan = Plan()
+        """Ends and restarts of containers, and what else may become of pods while they run."""
+        self._initial = InitContainers(control, self._kubelet, time, events, run_times, self.plan)
         stages.first = self._initial.run_first
         control.clients.started = self._started
 
     @property
     def next_date(self) -> float | None:
         """The date at which a container is next started or ends; None if none is planned. Never the present."""
-        return self._plan.next_stop(self._time.now)
+        return self.plan.next_stop(self._time.now)
 
     def advance(self) -> bool:
         """Start the processes whose back-off is over, and the like; False if there was nothing to do."""
-        if not self._plan.used or self._control.clients.stopping:
+        if not self.plan.used or self._control.clients.stopping:
             return False
-        return self._plan.act_until(self._time.now)
+        return self.plan.act_until(self._time.now)
 
     def adopt(self, key: str, pod: JSON) -> Job | None:
         """Make a job of a new pod; None for one that has ended, and where nothing can be registered."""
@@ -146,9 +151,14 @@ class ClientPods:
         if profile["type"] == "delay":
             profile = {**profile, "delay": max(profile["delay"], _SHORTEST)}
         client.profile = profile
+        try:
+            usage_of(client.pod)
+        except ValueError as error:
+            raise InputError(f"pod {job.pods[0]}: {USAGE_ANNOTATION}: {error}") from None
         client.containers = work.containers
         client.termination = self._run_times.termination(client.pod)
         client.endless = work.endless(client.pod["spec"].get("restartPolicy", "Always"))
+        client.endless = client.endless or client.oom_kills > MOST_RETRIES
         if owner_kind(client.pod) == "Job" and client.run < MOST_RETRIES and work.run_time.seconds is not None:
             client.endless = False  # its controller gives up
         seconds = client.pod["spec"].get("activeDeadlineSeconds")
@@ -163,7 +173,7 @@ class ClientPods:
         assert client is not None
         if client.deadline is not None:
             expire = partial(self._expire, job, key, None)
-            self._plan.add(client.deadline, expire, lambda: job.life.state is JobState.SUBMITTED)
+            self.plan.add(client.deadline, expire, lambda: job.life.state is JobState.SUBMITTED)
 
     def _expire(self, job: Job, key: str, exited: float | None) -> None:
         """End a pod whose process does not run at its deadline. ``exited``: when it did; None for never."""
@@ -185,7 +195,7 @@ class ClientPods:
         for name, run_time in client.containers.items():
             if run_time.seconds is not None and run_time.seconds != last:
                 act = partial(self._kubelet.end_container, key, name, run_time.exit_code)
-                self._plan.add(self._time.now + run_time.seconds, act, lambda: job.life.state is JobState.RUNNING)
+                self.plan.add(self._time.now + run_time.seconds, act, lambda: job.life.state is JobState.RUNNING)
 
     def completed(self, job: Job) -> bool:
         """Start the process of a pod again whose run has ended, if it is to be; False if the pod has ended."""
@@ -198,6 +208,8 @@ class ClientPods:
         failed = job.life.state is JobState.COMPLETED_FAILED
         policy = client.pod["spec"].get("restartPolicy", "Always")
         ended = job.life.state in (JobState.COMPLETED_SUCCESSFULLY, JobState.COMPLETED_FAILED)
+        if job.life.state is JobState.COMPLETED_KILLED and key in self._kubelet.oom_killed:
+            ended = failed = True
         if not ended or client.terminating or not is_restarted(policy, failed=failed):
             return False
         self._run_again(job, client, key)
@@ -205,13 +217,14 @@ class ClientPods:
 
     def _run_again(self, job: Job, client: ClientPod, key: str) -> None:
         exited = self._time.now if job.life.finish_time is None else job.life.finish_time
-        code = job.life.return_code & 0xFF if job.life.return_code else 0
+        oom_killed = key in self._kubelet.oom_killed
+        code = KILLED_BY_SIGKILL if oom_killed else (job.life.return_code or 0) & 0xFF
         ran = exited - (exited if job.life.starting_time is None else job.life.starting_time)
         wait = wait_before(client.run, ran, client.backoff)
         following = self._job(
             key,
             f"{job.name.partition('.run')[0]}.run{client.run + 2}",
-            ClientPod(client.pod, run=client.run + 1, endless=client.endless, backoff=wait),
+            replace(client, run=client.run + 1, backoff=wait, oom_kills=client.oom_kills + 1 if oom_killed else 0),
             job.scheduler,
             served=job.served,
         )
@@ -228,9 +241,9 @@ class ClientPods:
         if wait > 0:
             self._kubelet.back_off(key, code, exited, wait)
         if client.deadline is not None and client.deadline <= exited + wait:
-            self._plan.add(client.deadline, partial(self._expire, following, key, exited), waits)
+            self.plan.add(client.deadline, partial(self._expire, following, key, exited), waits)
         else:
-            self._plan.add(exited + wait, start, waits)
+            self.plan.add(exited + wait, start, waits)
 
     def deleted(self, job: Job, key: str) -> bool:
         """End a pod that was deleted and whose process does not run; True: its node is free for others now."""

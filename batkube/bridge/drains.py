@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+from batkube.bridge.plan import Plan
 from batkube.bridge.run_times import owner_kind
-from batkube.bridge.startup import Plan
 from batkube.bridge.time import SimulatedTime
 from batkube.kube.apimachinery.status import ApiError
 from batkube.kube.server import ApiServer

@@ -11,6 +11,7 @@ from batkube.bridge.cluster import NODE_LOST, Cluster
 from batkube.bridge.decisions import Decisions
 from batkube.bridge.errors import InputError, InvariantBroken
 from batkube.bridge.jobs import Job, PodRequirements, told_progress
+from batkube.bridge.kubelet import OOM_KILLED
 from batkube.bridge.names import NAMESPACE, Names
 from batkube.bridge.pod_records import PodRecords
 from batkube.bridge.time import SimulatedTime
@@ -283,7 +284,7 @@ class JobControl:
                 record.reason = "DeadlineExceeded"
                 kubelet.exceed_deadline(name, date, exited)
             case JobState.COMPLETED_KILLED:
-                record.reason = "Killed"
+                record.reason = OOM_KILLED if name in kubelet.oom_killed else "Killed"
                 self.records.lost(record, exited)
                 kubelet.kill(name, date, job.reason or "the job was killed", exited)
             case _:

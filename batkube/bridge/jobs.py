@@ -41,7 +41,7 @@ OWN_FIELD = "batkube"
 PUBLISHED_TYPES = ("delay", "DelayProfile")
 """Profile types whose own fields may be requirements for pods, as in the published Batkube workloads."""
 _MAPS = ("nodeSelector", "labels", "storage")
-_OWN_ONLY = ("storage", "user", "queue")
+_OWN_ONLY = ("storage", "user", "queue", "usage")
 """Fields that count inside ``batkube`` only: outside it they may be the user's own, for something else."""
 
 
@@ -70,6 +70,8 @@ class PodRequirements(BaseModel):
     """A number, or the name of a PriorityClass."""
     node_selector: dict[str, LabelText] = Field(default_factory=dict, alias="nodeSelector")
     labels: dict[str, LabelText] = Field(default_factory=dict)
+    usage: str | None = None
+    """What each pod really uses over time, as in the annotation ``batkube.io/usage``."""
     storage: dict[str, str] = Field(default_factory=dict)
     """The storage host (by name) for each storage label of the profile, Batsim's ``storage_mapping``."""
     pod: dict[str, Any] = Field(default_factory=dict)
@@ -153,6 +155,8 @@ class ClientPod:
     """True if its process never ends by itself, or is started again whenever it does."""
     backoff: float = 0.0
     """The simulated seconds that its process waited before it was started the last time."""
+    oom_kills: int = 0
+    """How often it was killed for its memory, run after run."""
     initialized: bool = True
     """False if its init containers are still to run, which take time."""
     containers: Mapping[str, RunTime] = field(default_factory=dict)

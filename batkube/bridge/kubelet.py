@@ -5,12 +5,15 @@ from typing import Any
 
 from batkube.bridge import hosts, pod_status
 from batkube.bridge.kubelet_events import Told, event, go_duration, number_of
-from batkube.bridge.names import pod_of_key
+from batkube.bridge.names import NAMESPACE, pod_of_key
 from batkube.bridge.time import SimulatedTime
+from batkube.bridge.usage_book import UsageBook
 from batkube.kube.server import ApiServer
 
 JSON = dict[str, Any]
 
+OOM_KILLED = "OOMKilled"
+"""The reason of a container that was killed for the memory that it used."""
 KILLED_BY_SIGKILL, KILLED_BY_SIGTERM = 137, 143
 """The exit code of a container that was killed: 128 + SIGKILL."""
 
@@ -27,8 +30,13 @@ class Kubelet:
         self._last_start = (-1.0, 0)
         self._last_event: dict[str, int] = {}
         """The number of the last Event on each pod, by name."""
+        self._events_on_nodes = 0
         self.exit_codes: dict[str, Mapping[str, int]] = {}
         """The exit codes of the containers of running pods that end each with its own, by name."""
+        self.usage: UsageBook | None = None
+        """What processes use while they run."""
+        self.oom_killed: set[str] = set()
+        """The pods whose process was killed, or is about to be, for the memory that it used."""
 
     def create(self, name: str) -> None:
         """Note that the pod has come to its node, and its process will start later: Pending, ContainerCreating."""
@@ -43,10 +51,38 @@ class Kubelet:
             self._last_event[name] = number_of(told)
             self._server.create("events", told, pod["metadata"]["namespace"])
 
+    def tell_node(self, node: str, reason: str, message: str) -> None:
+        """Write an Event on a node: a warning."""
+        self._events_on_nodes += 1
+        now = self._time.rfc3339()
+        told: JSON = {
+            "metadata": {"name": f"{node}.{self._events_on_nodes:x}", "namespace": NAMESPACE},
+            "involvedObject": {"kind": "Node", "name": node, "uid": node},
+            "type": "Warning",
+            "reason": reason,
+            "message": message,
+            "source": {"component": "kubelet", "host": node},
+            "firstTimestamp": now,
+            "lastTimestamp": now,
+            "count": 1,
+            "reportingComponent": "kubelet",
+            "reportingInstance": node,
+        }
+        self._server.create("events", told, NAMESPACE)
+
     def start(self, name: str) -> None:
         """Note that the pod's process runs from now on."""
         if pod := self._pod(name):
             self._write(pod_status.running(pod, self._time.rfc3339(), self._start_time()))
+            self._runs(name, pod)
+
+    def _runs(self, name: str, pod: JSON) -> None:
+        if self.usage is not None:
+            self.usage.started(name, pod)
+
+    def _runs_no_more(self, name: str) -> None:
+        if self.usage is not None and self.usage.active:
+            self.usage.stopped(name)
 
     def initialize(self, name: str, changes: Mapping[str, JSON]) -> None:
         """Note what is new of the pod's init containers: members of their statuses, by name."""
@@ -78,18 +114,21 @@ class Kubelet:
         """Note that the process has ended, and is started again in ``wait`` simulated seconds."""
         if pod := self._pod(name):
             told = pod_status.backing_off(
-                pod, self._time.rfc3339(), exit_code=exit_code, reason=_reason(exit_code),
+                pod, self._time.rfc3339(), exit_code=exit_code, reason=self._reason(name, exit_code),
                 exited=self._time.rfc3339(exited), wait=go_duration(wait),
             )  # fmt: skip
             self._write(told)
+            self._runs_no_more(name)
 
     def start_again(self, name: str, exit_code: int, exited: float) -> None:
         """Note that the process runs once more, after one that ended at ``exited``."""
         if pod := self._pod(name):
             done = pod_status.again(
-                pod, exit_code=exit_code, reason=_reason(exit_code), exited=self._time.rfc3339(exited)
+                pod, exit_code=exit_code, reason=self._reason(name, exit_code), exited=self._time.rfc3339(exited)
             )
             self._write(pod_status.running(done, self._time.rfc3339(), ""))
+            self._runs(name, pod)
+            self.oom_killed.discard(name)
 
     def note_binding(self, pod: JSON) -> None:
         """Give a pod its ``startTime`` with its node, whenever its process starts.
@@ -134,6 +173,8 @@ class Kubelet:
             return
         if pod["metadata"].get("deletionTimestamp"):
             self.remove(name, exited)
+        elif name in self.oom_killed:
+            self._end(name, date, exited, exit_code=KILLED_BY_SIGKILL, reason=OOM_KILLED)
         else:
             self._end(name, date, exited, exit_code=KILLED_BY_SIGKILL, reason="Killed", message=why)
 
@@ -143,6 +184,7 @@ class Kubelet:
         A pod that a finalizer holds is seen there for longer: it has failed.
         """
         self.exit_codes.pop(name, None)
+        self._runs_no_more(name)
         pod = self._pod(name)
         if pod is None:
             return
@@ -193,6 +235,7 @@ class Kubelet:
             return
         now, finished = self._time.rfc3339(date), self._time.rfc3339(exited)
         codes = self.exit_codes.pop(name, None)
+        self._runs_no_more(name)
         told = pod_status.ended(
             pod, now, exit_code=exit_code, reason=reason, message=message, exited=finished,
             codes=None if exit_code == KILLED_BY_SIGKILL else codes,
@@ -212,7 +255,8 @@ class Kubelet:
     def _pod(self, key: str) -> JSON | None:
         return self._server.store.get("pods", *pod_of_key(key))
 
-
-def _reason(exit_code: int) -> str:
-    """Return the reason of a container's end."""
-    return "Error" if exit_code else "Completed"
+    def _reason(self, name: str, exit_code: int) -> str:
+        """Return the reason of a container's end."""
+        if name in self.oom_killed:
+            return OOM_KILLED
+        return "Error" if exit_code else "Completed"

@@ -5,6 +5,7 @@ from typing import Any
 from batkube.bridge.errors import InputError
 from batkube.bridge.jobs import Job, PodRequirements
 from batkube.bridge.names import label_value
+from batkube.bridge.usage_phases import USAGE_ANNOTATION
 from batkube.kube.apimachinery.status import ApiError
 from batkube.kube.patch import strategic_merge
 from batkube.kube.schema.resources import ResourceType
@@ -36,6 +37,8 @@ def pods_of(job: Job, resource: ResourceType, *, requests: dict[str, str], prior
     Raises InputError if the job's own ``pod`` fragment cannot be merged.
     """
     annotations = {JOB_ANNOTATION: job.id, PROFILE_ANNOTATION: job.description.profile}
+    if job.requirements.usage is not None:
+        annotations[USAGE_ANNOTATION] = job.requirements.usage
     if len(job.pods) > 1:
         annotations[GANG_SIZE] = str(len(job.pods))
     resources: JSON = {"requests": requests}

@@ -5,7 +5,7 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from batkube.option import INPUTS, TIME, Option
+from batkube.option import CLUSTER, INPUTS, TIME, Option
 from batkube.startup.lengths import LONGEST, read_length
 
 
@@ -38,3 +38,7 @@ class RunTimeSettings(BaseModel):
             shows_default=False,
         ),
     ] = 0.0
+    oom_killer: Annotated[
+        bool,
+        Option("Kill pods that use more memory (batkube.io/usage) than their limit, or their node, has.", CLUSTER),
+    ] = False

@@ -58,6 +58,8 @@ class RunTimeRules:
     durations: Durations | None = None
     default: float | None = None
     """The simulated seconds that a pod runs of which nothing else is known; None for ever, with a warning."""
+    oom_killer: bool = False
+    """True if pods are killed that use more memory than there is."""
 
 
 class RunTimes:

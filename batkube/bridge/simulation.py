@@ -28,6 +28,7 @@ from batkube.bridge.job_control import JobControl
 from batkube.bridge.job_files import JobFiles
 from batkube.bridge.jobs import Job
 from batkube.bridge.names import pod_key
+from batkube.bridge.oom_killer import OomKiller
 from batkube.bridge.outages import Outages
 from batkube.bridge.pod_watch import PodWatch
 from batkube.bridge.power import Power
@@ -37,6 +38,7 @@ from batkube.bridge.startup import PodStages, Startup
 from batkube.bridge.storages import Storages
 from batkube.bridge.submissions import Submissions
 from batkube.bridge.time import SimulatedTime
+from batkube.bridge.usage_book import UsageBook
 from batkube.bridge.user_deeds import UserDeeds
 from batkube.bridge.waits import WaitRecorder
 from batkube.kube.apimachinery.status import ApiError
@@ -136,6 +138,10 @@ class Simulation:
             served=None if served is None else tuple(served),
             warn=self.warn,
         )
+        self.usage = UsageBook(server, time, events.path.with_name("usage.csv"), self.warn)
+        self.cluster.kubelet.usage = self.usage
+        if run_times is not None and run_times.oom_killer:
+            OomKiller(self.control, self.cluster, self.usage, time, self.clients.plan)
         self._deletions = Deletions(self.control, self.stages, self.clients, self._drains)
         self._watch = PodWatch(server, self.control, self.cluster, self.clients.adopt)
         self._static_jobs_to_come = True
@@ -154,6 +160,7 @@ class Simulation:
         self._controllers.stop()
         self.registration.stop()
         self.deeds.stop()
+        self.usage.close()
         self.attempts.close()
         self._stretches.close()
         if self._admit in self._server.bind_admission:

@@ -17,9 +17,10 @@ from batkube.bridge.job_control import JobControl
 from batkube.bridge.jobs import Job
 from batkube.bridge.kubelet_events import Told
 from batkube.bridge.outages import Outages
+from batkube.bridge.plan import Plan
 from batkube.bridge.power import Power
-from batkube.bridge.time import SimulatedTime, whole_microseconds
-from batkube.event_queue import Action, Entry, EventQueue
+from batkube.bridge.time import SimulatedTime
+from batkube.event_queue import Action
 from batkube.results.events import EventLog
 from batkube.results.pods import PodStageTimes
 from batkube.startup.errors import StartupError
@@ -39,48 +40,6 @@ class Startup:
             return self.model.delays(self.seed, pod, job.name)
         except StartupError as error:
             raise InputError(str(error)) from None
-
-
-class _Planned(Entry):
-    """A planned action; ``holds`` tells whether it is still to happen."""
-
-    __slots__ = ("holds",)
-
-    def __init__(self, action: Action, holds: Callable[[], bool]) -> None:
-        super().__init__(action)
-        self.holds = holds
-
-
-class Plan:
-    """The planned actions, by date."""
-
-    def __init__(self) -> None:
-        self._queue = EventQueue[float, _Planned]()
-        self.used = False
-        """True if anything was ever planned."""
-
-    def add(self, date: float, act: Action, holds: Callable[[], bool]) -> None:
-        # Rounded as Batsim will name it when it calls, so that nothing is due just after the call for it.
-        self.used = True
-        self._queue.push(whole_microseconds(date), _Planned(act, holds))
-
-    def next_stop(self, now: float) -> float | None:
-        """Return the date at which the simulation must stop for it, never the present; None if nothing is planned."""
-        date = self.next_date if self.used else None
-        return None if date is None else max(date, now + SOONEST)
-
-    @property
-    def next_date(self) -> float | None:
-        while (entry := self._queue.first) is not None and not entry.holds():
-            entry.cancel()
-        return self._queue.next_date
-
-    def act_until(self, now: float) -> bool:
-        acted = False
-        while self.next_date is not None and (due := self._queue.pop_until(now)) is not None:
-            due[1]()
-            acted = True
-        return acted
 
 
 class PodStages:

@@ -124,7 +124,7 @@ def read_run_times(settings: SimulationSettings) -> RunTimeRules:
         durations = read_durations(settings.run_times.durations) if settings.run_times.durations else None
     except StartupError as error:
         raise InputError(str(error)) from None
-    return RunTimeRules(durations, settings.run_times.default_duration)
+    return RunTimeRules(durations, settings.run_times.default_duration, settings.run_times.oom_killer)
 
 
 def _programs(settings: RunSettings) -> dict[str, list[str]]:

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from batkube.batsim.jobs import JobState
+from batkube.bridge.run_times import RunTimeRules
 from batkube.bridge.step_settings import OnDeadlock, StepSettings
 from tests.bridge.test_client_pods import pod
 from tests.bridge.world import JSON, World, delays, outage
@@ -28,6 +29,7 @@ class Game:
         until = self.rng.choice((0.0, 700.0))
         self.world = World(
             folder, [CORES, CORES], delays(*jobs, p=self.rng.randint(1, 200)), sharing=True, objects=objects,
+            run_times=RunTimeRules(oom_killer=self.rng.random() < 0.7),
             keep_finished=keep, until=until, external_events=outage(0, 40, 90) if self.rng.random() < 0.4 else (),
         )  # fmt: skip
 
@@ -39,6 +41,8 @@ class Game:
             notes["exit_code"] = "1"
         if rng.random() < 0.3:
             notes["termination_duration"] = str(rng.choice((1, 10, "forever")))
+        if rng.random() < 0.3:
+            notes["usage"] = f"memory={rng.choice(('1Gi', '600Gi'))}; 5 cpu=2,memory={rng.choice(('2Gi', '700Gi'))}"
         policy = rng.choice(("Never", "Never", "OnFailure", "Always"))
         namespace = rng.choice(("default", "default", "kube-system"))
         made = pod(f"p{self.made}", policy=policy, cpu=str(rng.randint(1, 5)), namespace=namespace, **notes)
