@@ -83,9 +83,9 @@ class SchedulerSettings(SimulationSettings):
     workloads: Annotated[
         tuple[Path, ...],
         Option(
-            "Workload: Batsim's JSON, SWF, CSV ... (docs/workloads.md); may be repeated.",
+            "Workload: Batsim's JSON, SWF, CSV, manifests ... (docs/workloads.md); may be repeated.",
             INPUTS,
-            "FILE",
+            "FILE|DIR|-",
             short="-w",
             name="--workload",
         ),

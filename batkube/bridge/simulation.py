@@ -10,6 +10,7 @@ from batkube.batsim.external_events import ExternalEvent
 from batkube.batsim.jobs import JobState
 from batkube.batsim.machine_events import MachineEvents
 from batkube.batsim.platform import Platform
+from batkube.bridge.arrivals import Arrivals
 from batkube.bridge.availability import AVAILABLE, UNAVAILABLE, Availability
 from batkube.bridge.client_pods import ClientPods
 from batkube.bridge.cluster import Cluster
@@ -145,6 +146,7 @@ class Simulation:
         self._deletions = Deletions(self.control, self.stages, self.clients, self._drains)
         self._watch = PodWatch(server, self.control, self.cluster, self.clients.adopt)
         self._static_jobs_to_come = True
+        self.arrivals = Arrivals(server, time, events)
         self._controllers = Controllers(
             server, time, self.warn, controllers,
             lambda: self.registration.goes_on or self._static_jobs_to_come or self.control.holds_static_jobs,
@@ -197,7 +199,7 @@ class Simulation:
     def _goes_on(self) -> bool:
         """True if jobs are to come or will end by themselves, or others act by themselves."""
         going = self._static_jobs_to_come or self.control.ends_to_come or self._controllers.act_by_themselves
-        return going or self.registration.goes_on
+        return going or self.registration.goes_on or self.arrivals.next_date is not None
 
     @property
     def waits_for_scheduler(self) -> bool:
@@ -246,6 +248,7 @@ class Simulation:
         advanced = self.stages.advance()
         advanced = self.clients.advance() or advanced
         advanced = self._drains.advance() or advanced
+        advanced = self.arrivals.advance() or advanced
         advanced = self.power.advance() or advanced
         self._controllers.sync()
         return advanced or told
@@ -379,7 +382,7 @@ class Simulation:
         until = self.registration.until if self.registration.goes_on else None
         dates = (
             self.clients.next_date, self._drains.next_date, until, self.power.next_date, self._controllers.next_date,
-            self.next_start(),
+            self.next_start(), self.arrivals.next_date,
         )  # fmt: skip
         for date in (None if self.over else self.stages.next_date, *(dates if self.unfinished else ())):
             if date is not None:

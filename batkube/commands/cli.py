@@ -93,6 +93,8 @@ def run(
     """Run a workload: API server, simulator, scheduler under test, results; one command for all."""
     if quiet and verbose:
         raise typer.BadParameter("-q and -v exclude each other")
+    if Path("-") in settings.workloads and (repeat > 1 or seeds > 1):
+        raise typer.BadParameter("-w - is read once: with --repeat or --seeds, name a file")
     if repeat > 1 and seeds > 1:
         raise typer.BadParameter("--repeat and --seeds exclude each other")
     if no_determinism and "determinism" in settings.model_fields_set and settings.determinism is not Determinism.NONE:

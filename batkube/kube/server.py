@@ -252,6 +252,13 @@ class ApiServer(Serving):
         """
         return self._given.take(objects)
 
+    def submit(self, obj: JSON, *, dry_run: bool = False) -> Sequence[str]:
+        """Create an object of any kind now, as a user does, or bring it up to date. Return the warnings.
+
+        A namespace that does not exist is made. Raise ApiError if the object is refused.
+        """
+        return self._given.submit(obj, dry_run=dry_run)
+
     def hold_workloads(self) -> None:
         """Let pods of `provide`, and what becomes pods, wait for `release_workloads`. They are checked at once."""
         self._given.holds_workloads = True

@@ -30,6 +30,7 @@ from batkube.schedulers.process import SchedulerProcess
 from batkube.schedulers.programs import Programs
 from batkube.schedulers.under_test import ApiAccess
 from batkube.session.access import client_tls, write_access
+from batkube.session.dated_objects import check_dated
 from batkube.session.display import display
 from batkube.session.inputs import Inputs
 from batkube.session.process_use import process_use
@@ -87,6 +88,7 @@ async def play(
     async with AsyncExitStack() as stack:
         stack.enter_context(own_folder(settings))
         clear(settings.out, keep=_inputs(settings), batsim=settings.simulator in (EMBEDDED, BATSIM))
+        settings = settings.model_copy(update={"workloads": inputs.job_files})
         settings = with_written_inputs(settings, inputs)
         asked = stack.enter_context(interruptible())
         clock = SimulatedTime(settings.epoch)
@@ -135,6 +137,9 @@ async def play(
             session.watch_programs(scheduler.programs)
         if isinstance(scheduler.quiescence, PolicyQuiescence):
             scheduler.quiescence.on_preempt = session.simulation.control.records.preempted
+        for text in check_dated(server, inputs.dated.objects):
+            session.simulation.warn(text)
+        session.simulation.arrivals.plan(inputs.dated.objects)
         sessions.append(session)
         for text in inputs.warnings:
             session.simulation.warn(text)

@@ -1,6 +1,7 @@
 """The inputs of a run: its scheduler, platform, workloads and start-up model, checked before anything starts."""
 
 from dataclasses import dataclass
+from pathlib import Path
 
 from batkube.batsim.errors import EndpointError
 from batkube.batsim.platform import Platform, PlatformError
@@ -17,6 +18,7 @@ from batkube.schedulers.extenders import ExtenderError
 from batkube.schedulers.kube_scheduler import ConfigError
 from batkube.schedulers.programs import words_of
 from batkube.schedulers.under_test import SchedulerChoiceError, SchedulerUnderTest, choose
+from batkube.session.dated_objects import DatedObjects, holds_manifests, read_dated
 from batkube.session.imported import Imported, read_given
 from batkube.session.jitter import jittered
 from batkube.session.job_checks import JobChecks, hosts_by_role, platform_slips
@@ -57,6 +59,10 @@ class Inputs:
     scheduler: SchedulerUnderTest
     programs: dict[str, list[str]]
     """The words of the commands of the programs beside it, with placeholders."""
+    job_files: tuple[Path, ...]
+    """The workloads of jobs."""
+    dated: DatedObjects
+    """The objects that are created at their dates."""
     startup: Startup | None
     run_times: RunTimeRules
     preemption: bool
@@ -90,7 +96,11 @@ def read_inputs(settings: RunSettings) -> Inputs:
     checks = JobChecks(settings, hosts)
     workloads: dict[str, Workload] = {}
     imported: dict[str, Imported] = {}
-    for index, path in enumerate(settings.workloads):
+    manifests = [path for path in settings.workloads if holds_manifests(path, settings.reading.format)]
+    job_files = tuple(path for path in settings.workloads if path not in manifests)
+    dated = read_dated(manifests, settings.epoch)
+    warnings += dated.warnings
+    for index, path in enumerate(job_files):
         workload, conversion = read_given(path, f"w{index}", settings, hosts.compute if hosts else ())
         if conversion is not None:
             imported[workload.name] = conversion
@@ -109,6 +119,8 @@ def read_inputs(settings: RunSettings) -> Inputs:
         workloads,
         scheduler,
         programs,
+        job_files,
+        dated,
         startup,
         read_run_times(settings),
         checks.preemption,

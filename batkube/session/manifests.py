@@ -13,6 +13,7 @@ from batkube.kube.custom import old_definitions
 from batkube.kube.in_process.given import NotTaken
 from batkube.kube.server import ApiServer
 from batkube.named_file import read_named
+from batkube.session.kustomization import NAMES as KUSTOMIZATIONS
 from batkube.session.kustomization import KustomizationError, kustomization_of, resources_of
 
 JSON = dict[str, Any]
@@ -92,21 +93,28 @@ def files_of(path: Path) -> Sequence[Path]:
 
 def _manifests(paths: Iterable[Path], warnings: list[str]) -> Iterator[Manifest]:
     """Yield each object, those of lists one by one."""
-    for file in (file for path in paths for file in files_of(path) if file != kustomization_of(path)):
-        try:
-            data = read_named(file)
-        except OSError as error:
-            raise ManifestError(f"{file}: {error.strerror}") from None
-        twice: list[str] = []
-        try:
-            for line, document in documents(data, twice):
-                if document is None:
-                    continue
-                for member in _members(document):
-                    yield Manifest(f"{file}, line {line}", member if isinstance(member, dict) else {})
-        except YamlError as error:
-            raise ManifestError(f"{file}, line {error.line}: no YAML: {error.why}") from None
-        warnings += [f"{file}, {each}" for each in twice]
+    for file in (file for path in paths for file in files_of(path)):
+        yield from read_manifests(file, warnings)
+
+
+def read_manifests(file: Path, warnings: list[str], data: bytes | None = None) -> Iterator[Manifest]:
+    """Yield each object of a file, or of ``data``; none of a kustomization. Raises ManifestError."""
+    if file.name in KUSTOMIZATIONS:
+        return
+    try:
+        data = read_named(file) if data is None else data
+    except OSError as error:
+        raise ManifestError(f"{file}: {error.strerror}") from None
+    twice: list[str] = []
+    try:
+        for line, document in documents(data, twice):
+            if document is None:
+                continue
+            for member in _members(document):
+                yield Manifest(f"{file}, line {line}", member if isinstance(member, dict) else {})
+    except YamlError as error:
+        raise ManifestError(f"{file}, line {error.line}: no YAML: {error.why}") from None
+    warnings += [f"{file}, {each}" for each in twice]
 
 
 def _members(document: Any) -> Iterator[Any]:

@@ -92,7 +92,8 @@ def _sources(inputs: Inputs) -> list[InputFile]:
 def _workloads(settings: RunSettings, inputs: Inputs) -> list[ImportedFile | InputFile]:
     """Return the files; of one that was converted the original."""
     paths = zip(inputs.workloads, settings.workloads, strict=True)
-    return [inputs.imported[name].file if name in inputs.imported else input_file(path) for name, path in paths]
+    jobs = [inputs.imported[name].file if name in inputs.imported else input_file(path) for name, path in paths]
+    return [*jobs, *inputs.dated.files]
 
 
 def _program(scheduler: SchedulerUnderTest, command: list[str]) -> Program | None:

@@ -7,7 +7,7 @@ from batkube.workloads.source import Source
 
 GROUP = "batkube.workload_readers"
 """The entry points by which packages add formats."""
-BATSIM = "batsim"
+BATSIM, MANIFESTS = "batsim", "manifests"
 BUILT_IN = {
     BATSIM: "batkube.workloads.batsim_json:BatsimReader",
     "swf": "batkube.workloads.swf:SwfReader",
@@ -16,6 +16,7 @@ BUILT_IN = {
     "knavigator": "batkube.workloads.knavigator:KnavigatorReader",
     "kueue": "batkube.workloads.kueue:KueueReader",
     "simkube": "batkube.workloads.simkube:SimkubeReader",
+    MANIFESTS: "batkube.workloads.manifests:ManifestsReader",
     "google": "batkube.workloads.google:GoogleReader",
     "azure": "batkube.workloads.azure:AzureReader",
 }

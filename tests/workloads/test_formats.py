@@ -9,10 +9,10 @@ import pytest
 from batkube.batsim.workload import WorkloadError
 from batkube.workloads import formats
 from batkube.workloads.csv_table import CsvReader
-from batkube.workloads.formats import BUILT_IN, GROUP, reader_for, readers
+from batkube.workloads.formats import BUILT_IN, GROUP, MANIFESTS, reader_for, readers
 from batkube.workloads.source import Head, Source
 from tests.workloads.documented import EXAMPLES, Example
-from tests.workloads.reading import workload_of
+from tests.workloads.reading import refusal, workload_of
 
 ROOT = Path(__file__).parents[2]
 
@@ -44,7 +44,10 @@ def test_the_examples_of_the_document_are_known_and_read(example: Example, tmp_p
     path = tmp_path / "workload"
     path.write_text(example.text)
     assert reader_for(Source(path)).name == example.format
-    assert workload_of(path)["jobs"]
+    if example.format == MANIFESTS:
+        assert "no jobs" in str(refusal(path))
+    else:
+        assert workload_of(path)["jobs"]
 
 
 def test_the_document_has_all_formats() -> None:

@@ -83,6 +83,31 @@ class Given:
             if status:
                 self._say_status(resource, version, status, [])
 
+    def submit(self, obj: JSON, *, dry_run: bool = False) -> list[str]:
+        """Create an object at once, or bring it up to date, in a namespace that is made where it does not exist.
+
+        With `dry_run` it is only checked. Return the warnings. Raise ApiError.
+        """
+        api, warnings = self._api, list[str]()
+        resource = api.registry.by_kind(obj["apiVersion"], obj["kind"])
+        if resource is None or not resource.storable:
+            raise ApiError.no_such_resource()
+        uid = _metadata(obj).get("uid")
+        native = typed.decode(resource, _native(obj, uid, {}), "Warn", warnings)
+        metadata = native.get("metadata") or {}
+        namespace = (metadata.get("namespace") or "default") if resource.namespaced else ""
+        if dry_run:
+            create(Write.of(api, resource, namespace, options=WriteOptions(dry_run=True), warnings=warnings), native)
+            return warnings
+        if namespace and api.store.get("namespaces", "", namespace) is None:
+            create(Write.of(api, api.registry.named("namespaces")), {"metadata": {"name": namespace}})
+        name = metadata.get("name") or ""
+        if name and api.store.version(resource.storage, namespace, name) is not None:
+            self._update(resource, namespace, name, native, warnings)
+        else:
+            self._create(resource, namespace, native, warnings)
+        return warnings
+
     def _take(self, objects: Sequence[JSON]) -> Told:
         told: Told = []
         uids: dict[str, str] = {uid: "" for obj in objects if (uid := _metadata(obj).get("uid"))}
