@@ -1,4 +1,4 @@
-"""The options of each command, a line each: ``python -m tests.commands.options`` writes the list anew."""
+"""The options of each command, a line each: ``python -m tests.commands.options`` writes the list anew, and the schema."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -6,9 +6,12 @@ from typing import Any
 
 import typer
 
-from batkube.commands.cli import app
+from batkube.commands.cli import app, run
+from batkube.commands.schema import Schema, text
+from batkube.commands.settings_options import keys_of
 
 LIST = Path(__file__).parent / "options.txt"
+SCHEMA = Path(__file__).parents[2] / "docs" / "scenario.schema.json"
 
 
 def lines() -> Iterator[str]:
@@ -36,8 +39,9 @@ def _below(name: str, command: Any) -> Iterator[tuple[str, Any]]:
 
 
 def main() -> None:
-    """Write the list."""
+    """Write the list, and the schema of scenarios, which is made of the same options."""
     LIST.write_text("".join(f"{line}\n" for line in sorted(lines())))
+    SCHEMA.write_text(text(Schema.SCENARIO, keys_of(run)))
 
 
 if __name__ == "__main__":

@@ -13,8 +13,7 @@ from batkube.commands.schema import Schema, text
 from batkube.commands.settings_options import keys_of
 from batkube.schedulers.program_settings import Restart
 from batkube.settings import RunSettings
-
-ROOT = Path(__file__).parents[2]
+from tests.commands.options import SCHEMA
 
 
 @pytest.fixture
@@ -129,8 +128,8 @@ def test_what_is_wrong_on_the_command_line_is_not_told_of_the_file(refused: Any)
 
 
 def test_the_published_schema_is_that_of_the_options() -> None:
-    published = (ROOT / "docs" / "scenario.schema.json").read_text()
-    assert published == text(Schema.SCENARIO, keys_of(cli.run)), "batkube schema scenario > docs/scenario.schema.json"
+    published = SCHEMA.read_text()
+    assert published == text(Schema.SCENARIO, keys_of(cli.run)), "python -m tests.commands.options"
     properties = json.loads(published)["properties"]
     assert properties["clock"]["enum"] == ["auto", "once", "tree", "real", "paced"]
     assert {"platform", "workloads", "programs", "seeds", "until", "energy"} <= set(properties)
