@@ -107,10 +107,16 @@ class QuiescenceOnSimulatedClock:
         deadline = self._next_deadline()
         return None if deadline is None else round(deadline - LEAD, 6)
 
+    def next_appointment(self) -> float | None:
+        """Return the simulated second for which a program beside the scheduler has asked: its start, its waking up."""
+        date = _earliest(self._starts(), self._clock.next_appointment())
+        return None if date is None else round(date - LEAD, 6)
+
     def _next_deadline(self) -> float | None:
-        starts = self._programs.next_date if self._programs is not None else None
-        dates = [date for date in (self._clock.next_deadline(), self._watches.next(), starts) if date is not None]
-        return min(dates, default=None)
+        return _earliest(self._clock.next_deadline(), self._watches.next(), self._starts())
+
+    def _starts(self) -> float | None:
+        return self._programs.next_date if self._programs is not None else None
 
     def _inputs(self) -> tuple[int, ...]:
         """Return a value that changes if the scheduler was given something: an event, an answer, a jump of its clock.
@@ -172,3 +178,7 @@ class QuiescenceOnSimulatedClock:
             return self._programs is not None and await self._programs.start_due()
         except SchedulerError as error:
             raise RunFailed(str(error)) from None
+
+
+def _earliest(*dates: float | None) -> float | None:
+    return min((date for date in dates if date is not None), default=None)

@@ -112,6 +112,10 @@ class PolicyQuiescence:
         return False
 
     def next_timer(self) -> float | None:
+        """Return None: it has no habits."""
+        return None
+
+    def next_appointment(self) -> float | None:
         """Return the simulated second at which it wants to decide again."""
         return self._wake_ups[0] if self._wake_ups else None
 

@@ -48,7 +48,7 @@ class Quiescence(Protocol):
     one_by_one: bool
     """True if schedulers handle each of several events of one date before they are told the next."""
     keeps_appointments: bool
-    """True if ``next_timer`` is a time that was asked for and must be kept, and not a habit such as polling."""
+    """True if the scheduler itself has no timers but appointments, and so no habit such as polling, or back-off."""
 
     async def start(self) -> None:
         """Return when a scheduler has started up and is at rest. Raises RunFailed if none does."""
@@ -70,6 +70,9 @@ class Quiescence(Protocol):
 
     def next_timer(self) -> float | None:
         """Return the simulated second at which a scheduler at rest would wake up by itself; None if none will."""
+
+    def next_appointment(self) -> float | None:
+        """Return the simulated second that was asked for, and must be kept; None if there is none."""
 
     def close(self) -> None:
         """Close the files and connections of the observation."""
@@ -168,6 +171,10 @@ class QuiescenceOnRealClock:
 
     def next_timer(self) -> float | None:
         """Return None: timers are not known."""
+        return None
+
+    def next_appointment(self) -> float | None:
+        """Return None: nobody can ask for one."""
         return None
 
     async def wait(self) -> float:

@@ -181,8 +181,7 @@ class StepLoop:
         simulation = self._simulation
         if not (self._quiescence.knows_timers and (simulation.unfinished or simulation.waits_for_scheduler)):
             return False
-        if self._quiescence.keeps_appointments:
-            return self._keep_appointment(self._quiescence.next_timer())
+        kept = self._keep_appointment(self._quiescence.next_appointment())
         stop = self._timers.next_stop(
             now=simulation.time.now,
             changed=self._changed,
@@ -195,7 +194,7 @@ class StepLoop:
         )
         if stop is not None:
             simulation.decisions.call_later(stop)
-        return stop is not None
+        return kept or stop is not None
 
     def _no_room_until_an_event(self) -> bool:
         """Tell whether no pod can be placed before something happens: exclusive hosts, all taken.
@@ -208,7 +207,7 @@ class StepLoop:
         return simulation.expects_events and cluster.occupancy.full and not tried_again
 
     def _keep_appointment(self, date: float | None) -> bool:
-        """Let Batsim call when the scheduler has asked for it; False if it has not, or has too often in vain."""
+        """Let Batsim call when somebody has asked for it; False if nobody has, or too often in vain."""
         simulation = self._simulation
         if date is None:
             return False

@@ -40,11 +40,13 @@ async def launch(
     clock: SimulatedClock | None = None,
     mode: Mode = "auto",
     seed: int | None = 0,
+    punctual: bool = False,
 ) -> ChildProcess:
     """Run a program, on ``clock`` if it is given. Its output should go to a file: a full pipe would stop it.
 
     ``env`` is its whole environment, by default ours. On ``clock``, the random bytes that it is given follow from
-    ``seed``, and the kernel's other choices are made ``steady``; with None both stay as they are. Raises LaunchError.
+    ``seed``, and the kernel's other choices are made ``steady``; with None both stay as they are. ``punctual``: its
+    waits are appointments (``SimulatedClock.next_appointment``), if a helper takes them over. Raises LaunchError.
     """
     if shutil.which(argv[0]) is None:
         raise LaunchError(f"cannot start {argv[0]}: no such program")
@@ -56,7 +58,7 @@ async def launch(
         if clock is None or chosen == "real":
             return ChildProcess(argv, env=env, stdout=stdout, cwd=cwd)
         if chosen == "tree":
-            return _in_tree(argv, env, stdout, cwd, clock, seed)
+            return _in_tree(argv, env, stdout, cwd, clock, seed, punctual=punctual)
         return _once(argv, env, stdout, cwd, clock, seed)
     except TraceError as error:
         raise LaunchError(f"cannot give {argv[0]} the simulated clock: {error.strerror or error}") from None
@@ -85,7 +87,14 @@ def _once(
 
 
 def _in_tree(
-    argv: Sequence[str], env: Environment, stdout: Output, cwd: Path | None, clock: SimulatedClock, seed: int | None
+    argv: Sequence[str],
+    env: Environment,
+    stdout: Output,
+    cwd: Path | None,
+    clock: SimulatedClock,
+    seed: int | None,
+    *,
+    punctual: bool,
 ) -> ChildProcess:
     helper = Helper()
     process = None
@@ -102,7 +111,7 @@ def _in_tree(
             process.kill()
         helper.close()
         raise
-    clock.take_over(helper)
+    clock.take_over(helper, punctual=punctual)
     return process
 
 

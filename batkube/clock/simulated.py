@@ -7,7 +7,7 @@ A step, as the caller drives it:
 """
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from batkube.clock import go
 from batkube.clock.oracle import IdleOracle
@@ -78,14 +78,18 @@ class SimulatedClock:
         self._limit: int | None = None
         self._poke_again = False
         self._helpers: list[Helper] = []
+        self._punctual: list[Helper] = []
+        """Those of programs whose waits are appointments."""
         self._births: dict[Helper, int] = {}
 
-    def take_over(self, helper: Helper) -> None:
+    def take_over(self, helper: Helper, *, punctual: bool = False) -> None:
         """End the waits of the helper's processes when they are due, from now on.
 
-        The helper is closed with the clock.
+        ``punctual``: they are appointments. The helper is closed with the clock.
         """
         self._helpers.append(helper)
+        if punctual:
+            self._punctual.append(helper)
 
     def processor_time(self) -> float:
         """Return the seconds of processor time that the processes have used."""
@@ -166,20 +170,30 @@ class SimulatedClock:
         The date lies on the GRID, after now. A Go program may still sleep then, because its timers are seen in whole
         milliseconds only; the next call then returns the next date.
         """
-        due = [waits.deadline - self._start for waits in map(Helper.tell, self._helpers) if waits.deadline >= 0]
-        dates = [_date_that_shows(elapsed) for elapsed in due]
+        dates = self._deadlines(self._helpers)
         left = go.next_timer(self._oracle.threads())
         if left is not None:
             dates.append(-(-(self._date + left) // GRID) * GRID + GRID)  # it was rounded down
-        if not dates:
-            return None
-        return max(min(dates), (self._date // GRID + 1) * GRID) / SECOND
+        return self._first(dates)
+
+    def next_appointment(self) -> float | None:
+        """Return the same for the punctual programs: the simulated second at which one of them wants to wake up."""
+        return self._first(self._deadlines(self._punctual))
+
+    def _deadlines(self, helpers: Iterable[Helper]) -> list[int]:
+        waits = map(Helper.tell, helpers)
+        return [_date_that_shows(told.deadline - self._start) for told in waits if told.deadline >= 0]
+
+    def _first(self, dates: Iterable[int]) -> float | None:
+        first = min(dates, default=None)
+        return None if first is None else max(first, (self._date // GRID + 1) * GRID) / SECOND
 
     def close(self) -> None:
         """Release the page. Processes whose waits were taken over are ended."""
         for helper in self._helpers:
             helper.close()
         self._helpers.clear()
+        self._punctual.clear()
         self.page.close()
 
     def _wake_next(self) -> bool:

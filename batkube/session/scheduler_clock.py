@@ -61,13 +61,17 @@ def launcher(clock: SimulatedClock | None, mode: Mode, seed: int | None, folder:
 def program_launcher(clock: SimulatedClock, mode: Mode, seed: int | None) -> LaunchProgram:
     """Return the same for programs beside the scheduler: each start has random bytes of its own.
 
-    Two programs with the same would take the same names, where they draw one.
+    Two programs with the same would take the same names, where they draw one. Those that Go has not built, such as
+    scripts, are punctual: they sleep until they have something to do. Go's own timers tick, as a scheduler's do.
     """
 
     async def start(
         command: Sequence[str], env: Mapping[str, str], output: IO[bytes], folder: Path | None, which: str
     ) -> LaunchedProcess:
         own = None if seed is None else int.from_bytes(blake2b(f"{seed}/{which}".encode(), digest_size=6).digest())
-        return await launch(command, env=env, stdout=output, clock=clock, mode=mode, seed=own, cwd=folder)
+        punctual = choose_mode(command[0], "auto") == "tree"
+        return await launch(
+            command, env=env, stdout=output, clock=clock, mode=mode, seed=own, cwd=folder, punctual=punctual
+        )
 
     return start

@@ -69,7 +69,7 @@ class Stage(QuiescenceOnRealClock):
         await self._director.place()
         return time.monotonic()
 
-    def next_timer(self) -> float | None:
+    def next_appointment(self) -> float | None:
         """Return when it wants to act by itself."""
         return self._director.next_date()
 

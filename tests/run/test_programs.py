@@ -99,3 +99,15 @@ def test_a_program_that_fails_ends_the_run_and_one_that_is_started_again_does_no
     assert done.run["programs"][0]["starts"] == 2
     assert not (done.out / "probe.log").exists()  # of the run before
     assert (done.out / "again.log").exists()
+
+
+def test_a_script_is_woken_up_at_its_time(batkube: Batkube, tmp_path: Path) -> None:
+    """Though nothing happens then, and no pod waits. It has begun a minute before the simulation."""
+    words = ["-p", PLATFORM, *FIFO_PROGRAM, "--until", "1h"]
+    done = batkube(*words, "--program", "user=sh -c 'sleep 100; sleep 1000'")
+    assert done.exit_code == 0, done.stderr
+    if done.run["programs"] == []:
+        pytest.skip("this machine cannot give programs the simulated clock")
+    (ended,) = [event for event in done.events if event["event"] == "program_ended"]
+    assert ended["time"] == pytest.approx(1100 - 60.37, abs=0.01)
+    assert done.run["simulated_seconds"] == 3600
