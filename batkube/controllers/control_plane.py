@@ -45,6 +45,8 @@ class ControlPlane:
         self._acting: list[Controller] = []
         self._asleep: dict[str, list[type[Controller]]] = {}
         """The controllers that no object needs yet, by the kinds that wake them."""
+        self._sleepers: dict[str, tuple[type[Controller], ...]] = {}
+        """The same, with those that any kind wakes, as far as asked for."""
         self._woken: dict[type[Controller], None] = {}
         self._controllers: list[Controller] = []
         self._agents_seen = 0
@@ -71,7 +73,7 @@ class ControlPlane:
             self._server.store.unsubscribe(self._on_change)
             self._cluster.close()
         self._listening = False
-        self._asleep, self._woken, self._controllers = {}, {}, []
+        self._asleep, self._sleepers, self._woken, self._controllers = {}, {}, {}, []
 
     def sync(self) -> bool:
         """Let all controllers act, at the present date, until none has anything to do; tell whether one had."""
@@ -121,14 +123,17 @@ class ControlPlane:
             self._note(resource, change.version.obj, gone=change.type == DELETED)
 
     def _note(self, resource: str, obj: dict[str, Any], *, gone: bool = False) -> None:
-        for name in (resource, ALL):
-            for kind in self._asleep.get(name, ()):
-                if kind not in self._woken and (kind.missed if gone else kind.wanted)(obj):
-                    self._woken[kind] = None
+        concerned = self._sleepers.get(resource)
+        if concerned is None:
+            concerned = self._sleepers[resource] = (*self._asleep.get(resource, ()), *self._asleep.get(ALL, ()))
+        for kind in concerned:
+            if (kind.missed if gone else kind.wanted)(obj):
+                self._woken[kind] = None
 
     def _wake(self) -> None:
         """Start those that are needed now, and tell them what there is."""
         woken, self._woken = self._woken, {}
+        self._sleepers.clear()
         for resource, kinds in list(self._asleep.items()):
             self._asleep[resource] = [kind for kind in kinds if kind not in woken]
             if not self._asleep[resource]:

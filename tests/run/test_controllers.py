@@ -1,11 +1,17 @@
 """Objects that controllers carry on, with `batkube run` and no other program."""
 
+import json
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
+import httpx
 import pytest
 
+from tests.conftest import BuiltTool
 from tests.run.conftest import Batkube, Outcome
+from tests.run.test_ends import started
+from tests.waiting import wait_until
 
 PLATFORM = Path(__file__).parents[2] / "platforms" / "small-cluster.xml"
 OBJECTS = """\
@@ -70,3 +76,32 @@ def test_without_controllers_they_are_only_objects(batkube: Batkube, objects: Pa
     wrong = batkube(*given, "--controllers", "some")
     assert wrong.exit_code == 2
     assert "'auto', 'builtin', 'none'" in wrong.stderr
+
+
+@pytest.mark.slow
+def test_users_make_jobs_and_delete_namespaces_while_it_goes_on(tmp_path: Path, built_tool: BuiltTool) -> None:
+    out, kubectl = tmp_path / "out", built_tool("kubectl-1.36.3")
+    kubeconfig = out / "kubeconfig"
+
+    def ask(*arguments: str) -> str:
+        command = [str(kubectl), "--kubeconfig", str(kubeconfig), *arguments]
+        return subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True, timeout=120).stdout
+
+    with started(out, "-p", PLATFORM, "--enable-compute-sharing", "--until", "6h", "--pace", "60") as process:
+        wait_until("the kubeconfig", kubeconfig.exists)
+        ask("create", "namespace", "team")
+        ask("create", "job", "work", "-n", "team", "--image=busybox", "--", "sleep", "60")
+        ask("wait", "job/work", "-n", "team", "--for=condition=Complete", "--timeout=110s")
+        assert "SuccessfulCreate" in ask("describe", "job/work", "-n", "team")
+        ask("create", "cronjob", "tick", "--image=busybox", "--schedule=* * * * *", "--", "sleep", "5")
+        wait_until("a Job of the CronJob", lambda: "tick-" in ask("get", "jobs", "-o", "name"))
+        ask("delete", "cronjob", "tick")
+        wait_until("its Jobs are gone", lambda: ask("get", "jobs,pods", "-o", "name") == "")
+        ask("delete", "namespace", "team")  # kubectl waits until it is gone
+        assert ask("get", "namespace", "team", "--ignore-not-found") == ""
+        url = ask("config", "view", "--raw", "-o", "jsonpath={.clusters[0].cluster.server}")
+        httpx.put(f"{url}/batkube/v1/clock/pace", json={"factor": None}, timeout=60).raise_for_status()
+        process.wait(timeout=240)
+    run = json.loads((out / "run.json").read_text())
+    assert run["status"] == "finished"
+    assert run["simulated_seconds"] == 6 * 3600
