@@ -84,6 +84,7 @@ class Availability:
             why = f"node {node} became unavailable"
             for job in self._control.jobs_on(node):
                 if job.life.state is JobState.RUNNING:
+                    job.machine_lost = job.machine_lost or not job.kill_asked
                     self._control.kill(job, why)
                 elif job.life.state is JobState.SUBMITTED:
                     self._control.replace_pods(job, why)

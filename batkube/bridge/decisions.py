@@ -56,6 +56,11 @@ class Decisions:
         self._owed: list[Decision] = []
         self._new_calls: list[Decision] = []
 
+    @property
+    def at_once(self) -> bool:
+        """True if decisions take effect at their dates: messages take no time."""
+        return not self._latency
+
     def told(self, now: float) -> None:
         """Note that the next reply answers a message of this date."""
         self._told = max(self._told, now)

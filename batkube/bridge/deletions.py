@@ -28,6 +28,7 @@ class Deletions:
             return False
         why = f"pod {name} was deleted"
         if job.life.state is JobState.RUNNING:
+            job.machine_lost = job.machine_lost or self._drains.empties(job.nodes.get(name))
             self._stages.terminate(job, _time_to_end(job, deletion.grace), why)
         elif job.life.state is JobState.SUBMITTED:
             if job.client is not None:

@@ -80,6 +80,15 @@ class JobControl:
         """Return the job that the pod of this name belongs to; None for pods that are not ours."""
         return self._job_of.get(pod)
 
+    def owner_of(self, pod: str) -> Job:
+        """Return the job of a pod that is ours."""
+        return self._job_of[pod]
+
+    def order_of(self, pod: str) -> tuple[int, int]:
+        """Return the place of a pod that is ours: by its job, and in it."""
+        job = self._job_of[pod]
+        return job.number, job.pods.index(pod)
+
     def waiting(self) -> list[Job]:
         """Return the jobs that have neither started nor ended, in order of submission."""
         return list(self._waiting.values())
@@ -259,15 +268,16 @@ class JobControl:
         self._record("job_completed", job=job.id, state=state.value, return_code=return_code, **earlier)
         return job
 
-    def killed(self, job_id: str, progress: Progress) -> None:
-        """Note the progress of a job that Batsim has killed."""
+    def killed(self, job_id: str, progress: Progress) -> Job:
+        """Note the progress of a job that Batsim has killed; return the job."""
         job = self.jobs.get(job_id)
         if job is None:
             raise InvariantBroken(f"JOB_KILLED names {job_id}, which was never submitted")
         if self.clients.stopping and job.reason is None:
-            return
+            return job
         job.progress = told_progress(progress)
         self._record("job_killed", job=job.id, progress=job.progress)
+        return job
 
     def end_pod(self, job: Job, name: str, date: float) -> None:
         """End the pod of a completed job at ``date``, and take it off its node. Its process has ended with the job."""
@@ -285,7 +295,7 @@ class JobControl:
                 kubelet.exceed_deadline(name, date, exited)
             case JobState.COMPLETED_KILLED:
                 record.reason = OOM_KILLED if name in kubelet.oom_killed else "Killed"
-                self.records.lost(record, exited)
+                self.records.lost(record, exited - (job.attempt.saved if job.attempt is not None else 0.0))
                 kubelet.kill(name, date, job.reason or "the job was killed", exited)
             case _:
                 record.reason = "Error"

@@ -50,6 +50,14 @@ class JobFiles:
             raw, raw_profile = job.raw, workload.profiles[job.profile].raw
         return with_extra_data(raw), with_extra_data(raw_profile)
 
+    def profile_of(self, job_id: str, name: str) -> JSON | None:
+        """Return the profile of this name of the job's own workload; None if nobody has told it."""
+        workload_name = job_id.partition("!")[0]
+        workload = self._workloads.get(workload_name)
+        if workload is not None and name in workload.profiles:
+            return workload.profiles[name].raw
+        return self._profiles.get(workload_name, {}).get(name)
+
     def profile(self, name: str) -> JSON | None:
         """Return the profile of this name of the first workload that has one; None if none has."""
         for workload in self._workloads.values():

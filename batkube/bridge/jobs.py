@@ -170,6 +170,35 @@ class ClientPod:
 
 
 @dataclass(slots=True)
+class Attempt:
+    """A job, or what was left of one that has lost its node, where such jobs are submitted anew (``requeue.py``)."""
+
+    number: int = 1
+    profile: dict[str, Any] | None = None
+    """Its profile, as far as it is known and needed."""
+    before: float = 0.0
+    """The seconds of work that earlier attempts have saved."""
+    whole: float | None = None
+    """The seconds of work of all attempts together, of a job that has lost its node and is a delay."""
+    saved: float = 0.0
+    """The seconds of this one's work that need not be done again."""
+    again: bool = False
+    """True if the rest is about to be submitted."""
+    next: str = ""
+    _shown: str = ""
+
+    def note(self, *, ran: float, lost: float) -> None:
+        """Note the seconds that it ran, and those that are lost, for ``jobs.csv``."""
+        self._shown = f"done={ran - lost:.6f};lost={lost:.6f}"
+
+    @property
+    def metadata(self) -> str:
+        """What ``jobs.csv`` says of it."""
+        following = f";next={self.next}" if self.next else ""
+        return f"attempt={self.number};{self._shown}{following}" if self._shown else ""
+
+
+@dataclass(slots=True)
 class Job:
     """A submitted job, or a run of a pod that a client has made."""
 
@@ -204,6 +233,10 @@ class Job:
     """The job's progress when it was killed, as Batsim's JOB_KILLED tells it."""
     client: ClientPod | None = None
     """None for a job of Batsim's."""
+    machine_lost: bool = False
+    """True if it is killed because a node of it was lost, or is drained."""
+    attempt: Attempt | None = None
+    """None where no job is submitted anew."""
 
     def move(self, state: JobState) -> None:
         """Go on to ``state``. Raises InvariantBroken if that is not a step forward."""
@@ -227,7 +260,8 @@ class Job:
     def record(self) -> JobRecord:
         """Return the row of jobs.csv for a job that is over."""
         hosts = format_intervals(sorted(set(self.hosts))) if self.life.state.completed else ""
-        return JobRecord.of(self.id, self.description, self.life, hosts=hosts)
+        metadata = self.attempt.metadata if self.attempt is not None else ""
+        return JobRecord.of(self.id, self.description, self.life, hosts=hosts, metadata=metadata)
 
 
 def told_progress(progress: Progress) -> dict[str, Any]:

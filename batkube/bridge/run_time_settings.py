@@ -1,12 +1,18 @@
-"""Settings of how long a simulation goes on, and of how long pods run that clients make."""
+"""Settings of how long a simulation and the pods of clients go on, and of what becomes of jobs that lose their node."""
 
 from pathlib import Path
 from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
+from batkube.bridge.requeue_rule import NEVER, read_requeue
 from batkube.option import CLUSTER, INPUTS, TIME, Option
 from batkube.startup.lengths import LONGEST, read_length
+
+
+def _requeue(text: str) -> str:
+    read_requeue(text)
+    return text
 
 
 class RunTimeSettings(BaseModel):
@@ -27,6 +33,14 @@ class RunTimeSettings(BaseModel):
             read=read_length,
         ),
     ] = None
+    requeue: Annotated[
+        Annotated[str, AfterValidator(_requeue)],
+        Option(
+            "Jobs whose node is lost or drained: never again, restart, or checkpoint:SECONDS (docs/machines.md).",
+            CLUSTER,
+            "RULE",
+        ),
+    ] = NEVER
     until: Annotated[
         float,
         Field(ge=0, le=LONGEST),

@@ -27,13 +27,14 @@ from batkube.bridge.finished import Finished
 from batkube.bridge.gangs import Gangs
 from batkube.bridge.job_control import JobControl
 from batkube.bridge.job_files import JobFiles
-from batkube.bridge.jobs import Job
 from batkube.bridge.names import pod_key
 from batkube.bridge.oom_killer import OomKiller
 from batkube.bridge.outages import Outages
 from batkube.bridge.pod_watch import PodWatch
 from batkube.bridge.power import Power
 from batkube.bridge.registration import Registration
+from batkube.bridge.requeue import Requeue
+from batkube.bridge.requeue_rule import RequeueRule
 from batkube.bridge.run_times import RunTimeRules, RunTimes
 from batkube.bridge.startup import PodStages, Startup
 from batkube.bridge.storages import Storages
@@ -57,7 +58,7 @@ class Simulation:
 
     ``scheduler_name``, ``served``: see Submissions. ``control_latency``: see Decisions. ``outages``: the external
     events to come, if their file is known. ``machine_events``, ``drains``: what is planned for nodes.
-    ``energy``: Batsim simulates it, so that hosts can be switched;
+    ``requeue``: see there. ``energy``: Batsim simulates it, so that hosts can be switched;
     ``power_off_after``: see Power. ``keep_finished``: see Finished. ``seed``: see Draw. ``backs_off``: False for a
     scheduler inside batkube: it decides whenever something changes, and sends no requests. ``run_times``: of
     pods that clients make. ``until``: the simulated date before which it does not end. ``controllers``: those played.
@@ -86,6 +87,7 @@ class Simulation:
         backs_off: bool = True,
         run_times: RunTimeRules | None = None,
         until: float = 0.0,
+        requeue: RequeueRule | None = None,
         controllers: Which = Which.NONE,
     ) -> None:
         self.time = time
@@ -101,10 +103,11 @@ class Simulation:
         self._stretches = WaitLog(events.path.with_name("waits.csv"))
         self.waits = WaitRecorder(server, time, self.cluster, self._stretches, backs_off=backs_off)
         self.control = JobControl(server, time, events, self.cluster, self.decisions, self.attempts, self.waits)
+        files = files or JobFiles()
         self.submissions = Submissions(
             self.control,
             self.cluster,
-            files or JobFiles(),
+            files,
             default_scheduler=scheduler_name,
             served=served,
             warn=self.warn,
@@ -128,6 +131,7 @@ class Simulation:
         self.registration = Registration(
             server, time, self.control.clients, self.decisions, until=until, warn=self.warn
         )
+        self.requeue = Requeue(requeue, self.control, files, self.registration, time, events, self.warn)
         self.clients = ClientPods(
             self.control,
             self.cluster,
@@ -262,11 +266,12 @@ class Simulation:
             case messages.JobCompleted():
                 data = event.data
                 job = self.control.complete(data.job_id, data.job_state, data.return_code, finished=event.timestamp)
+                self.requeue.completed(job)
                 if not self.clients.completed(job):
                     self.stages.completed(job)
             case messages.JobKilled():
                 for job_id, progress in event.data.job_progress.items():
-                    self.control.killed(job_id, progress)
+                    self.requeue.killed(self.control.killed(job_id, progress), progress)
             case messages.ResourceStateChanged():
                 self.power.changed(parse_intervals(event.data.resources), int(event.data.state))
             case messages.Notify():
@@ -334,10 +339,10 @@ class Simulation:
         before = self._server.store.revision
         done = self._watch.take()
         freed = False
-        for name in sorted(done.deleted, key=self._order) if done.deleted else ():
-            freed = self._deletions.act(self._job(name), name, done.deleted[name]) or freed
-        for name in sorted(done.bound, key=self._order) if done.bound else ():
-            job = self._job(name)
+        for name in sorted(done.deleted, key=self.control.order_of) if done.deleted else ():
+            freed = self._deletions.act(self.control.owner_of(name), name, done.deleted[name]) or freed
+        for name in sorted(done.bound, key=self.control.order_of) if done.bound else ():
+            job = self.control.owner_of(name)
             if name in job.uids and job.life.state is JobState.SUBMITTED:
                 if job.client is not None:
                     self.clients.bound(job, name, done.bound[name])
@@ -358,22 +363,12 @@ class Simulation:
         """True if since the last ``settle`` a pod was bound, or a pod of a waiting or running job deleted."""
         if self._watch.idle:
             return False
-        return any(self._watch.bound()) or any(
-            self._deletions.matter(self._job(name), name, deletion) for name, deletion in self._watch.deleted()
-        )
+        owner_of, matter = self.control.owner_of, self._deletions.matter
+        return any(self._watch.bound()) or any(matter(owner_of(name), name, how) for name, how in self._watch.deleted())
 
     async def wait_for_change(self) -> None:
         """Return as soon as a client binds or deletes one of the pods."""
         await self._watch.wait_for_change()
-
-    def _order(self, pod: str) -> tuple[int, int]:
-        job = self._job(pod)
-        return job.number, job.pods.index(pod)
-
-    def _job(self, pod: str) -> Job:
-        job = self.control.job_of(pod)
-        assert job is not None, pod
-        return job
 
     def reply(self) -> messages.Message:
         """Return all decisions since the last reply, dated now, and calls for the dates of the next changes."""

@@ -91,6 +91,18 @@ class PaceKept(BaseModel):
     """The most real seconds by which a message was told late."""
 
 
+class Requeued(BaseModel):
+    """The jobs that were submitted anew, and the core-seconds of the jobs of workloads that have run."""
+
+    rule: str
+    jobs: int
+    work_run: float
+    work_done: float
+    """The part of it that need not be done again."""
+    work_lost: float
+    """The rest: work since the last checkpoint of jobs that lost their node, and that of jobs that were killed."""
+
+
 class Energy(BaseModel):
     """The energy of the hosts in joules, and their time without work in simulated seconds, over all hosts."""
 
@@ -211,6 +223,8 @@ class Run(BaseModel):
     """The figures by ``user``, ``queue``, ``priority`` and ``size`` class of jobs, then by name."""
     bounds: dict[str, Figures] = {}
     """The figures of the built-in policies on the same input (``--bounds``), by their names."""
+    requeued: Requeued | None = None
+    """The work of jobs, where those that lose their node are submitted anew (``--requeue``)."""
     energy: Energy | None = None
     """The energy, if it was simulated. That of each job is in ``jobs.csv``: of its hosts, as long as it ran."""
     jobs: Jobs = Field(default_factory=Jobs)

@@ -19,6 +19,7 @@ from batkube.bridge.errors import InputError
 from batkube.bridge.job_files import JobFiles
 from batkube.bridge.policy_quiescence import PolicyQuiescence
 from batkube.bridge.quiescence import Quiescence, QuiescenceOnRealClock
+from batkube.bridge.requeue_rule import read_requeue
 from batkube.bridge.step_settings import QuiescenceMeans
 from batkube.bridge.time import SimulatedTime
 from batkube.clock.launch import Mode
@@ -118,6 +119,7 @@ async def play(
             startup=inputs.startup,
             run_times=inputs.run_times,
             until=settings.run_times.until,
+            requeue=read_requeue(settings.run_times.requeue),
             controllers=settings.controllers,
             pace=pace,
             control_latency=control_latency(settings, inputs.platform),

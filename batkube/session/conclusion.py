@@ -17,6 +17,7 @@ def conclude(
 ) -> None:
     """Note what is known without the records of jobs. ``began``: by ``time.monotonic``."""
     run.simulated_seconds = simulation.time.now
+    run.requeued = simulation.requeue.account
     run.unserved = simulation.submissions.unserved
     run.warnings = simulation.warnings
     run.quiescence = quiescence.counts

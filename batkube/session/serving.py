@@ -20,6 +20,7 @@ from batkube.batsim.result_files import ResultFiles
 from batkube.batsim.routing import Router
 from batkube.bridge.decisions import UNKNOWN_CONTROL_LATENCY
 from batkube.bridge.quiescence import QuiescenceOnRealClock
+from batkube.bridge.requeue_rule import read_requeue
 from batkube.bridge.run_times import RunTimeRules
 from batkube.bridge.startup import Startup
 from batkube.bridge.time import SimulatedTime
@@ -144,6 +145,7 @@ async def _simulations(
             startup=given.startup,
             run_times=given.run_times,
             until=settings.run_times.until,
+            requeue=read_requeue(settings.run_times.requeue),
             controllers=settings.controllers,
             pace=pace,
             control_latency=given.control_latency,

@@ -21,6 +21,7 @@ from batkube.bridge.controller_settings import Which
 from batkube.bridge.errors import InputError, InvariantBroken, RunFailed
 from batkube.bridge.job_files import JobFiles
 from batkube.bridge.quiescence import Quiescence
+from batkube.bridge.requeue_rule import RequeueRule
 from batkube.bridge.run_times import RunTimeRules
 from batkube.bridge.simulation import Simulation
 from batkube.bridge.startup import Startup
@@ -62,8 +63,8 @@ class Session:
     ``served``: the names that running schedulers go by, where they are known.
     ``pace``: how simulated time goes on, for whoever controls it; by default as ``settings`` say.
     ``retries_on_events``: see StepLoop.
-    ``run_times``, ``until``, ``controllers``, ``control_latency``, ``outages``, ``energy``, ``power_off_after``,
-    ``seed``: see Simulation.
+    ``run_times``, ``until``, ``requeue``, ``controllers``, ``control_latency``, ``outages``, ``energy``,
+    ``power_off_after``, ``seed``: see Simulation.
     ``machines``: what is planned for them.
     ``parquet``: write the tables as Apache Parquet, too.
     ``use_of``: tells what the scheduler's process has used so far.
@@ -86,6 +87,7 @@ class Session:
         startup: Startup | None = None,
         run_times: RunTimeRules | None = None,
         until: float = 0.0,
+        requeue: RequeueRule | None = None,
         controllers: Which = Which.NONE,
         pace: Pace | None = None,
         control_latency: float = 0.0,
@@ -120,6 +122,7 @@ class Session:
             startup=startup,
             run_times=run_times,
             until=until,
+            requeue=requeue,
             controllers=controllers,
             control_latency=control_latency,
             outages=outages,

@@ -17,6 +17,7 @@ from batkube.bridge.controller_settings import Which
 from batkube.bridge.decision_time import ZERO, DecisionTime
 from batkube.bridge.drains import Drain
 from batkube.bridge.quiescence import QuiescenceOnRealClock
+from batkube.bridge.requeue_rule import read_requeue
 from batkube.bridge.run_times import RunTimeRules
 from batkube.bridge.simulation import Simulation
 from batkube.bridge.startup import Startup
@@ -60,6 +61,7 @@ class World:
         keep_finished: int | None = None,
         run_times: RunTimeRules | None = None,
         until: float = 0.0,
+        requeue: str = "never",
         controllers: Which = Which.NONE,
         objects: Sequence[JSON] = (),
         dynamic: bool = True,
@@ -96,6 +98,7 @@ class World:
             keep_finished=keep_finished,
             run_times=run_times,
             until=until,
+            requeue=read_requeue(requeue),
             controllers=controllers,
         )
         self.simulator = EmbeddedSimulator(

@@ -76,10 +76,29 @@ def test_kube_scheduler_lives_through_failures_and_drains_the_same_way_each_time
     assert len(one.rows("jobs.csv")) == 60
 
 
+@pytest.mark.parametrize("exact", [[], ["--exact"]])
+def test_jobs_that_lose_their_node_are_submitted_anew(
+    batkube: Batkube, table: Path, events: Path, exact: list[str]
+) -> None:
+    done = batkube(*CLUSTER, "-w", table, "--events", events, "--requeue", "checkpoint:1m", *exact)
+    assert done.exit_code == 0, done.stderr
+    account = done.run["requeued"]
+    assert account["jobs"] > 3
+    assert account["work_done"] + account["work_lost"] == pytest.approx(account["work_run"])
+    assert account["work_done"] == pytest.approx(60 * 200 * 2, rel=1e-4)
+    assert account["work_lost"] == pytest.approx(done.run["figures"]["lost_work"], rel=1e-4)
+    rows = done.rows("jobs.csv")
+    assert sum(row["success"] == "1" for row in rows) == 60
+    assert {row["job_id"] for row in rows if row["success"] == "0"} == {
+        event["job"].partition("!")[2] for event in done.events if event["event"] == "job_requeued"
+    }
+
+
 @pytest.mark.parametrize(
     ("options", "error"),
     [
         (["--failures", "mtbf=1h"], "--failures: mttr is missing"),
+        (["--requeue", "often"], "--requeue: expected never, restart or checkpoint:SECONDS, not 'often'"),
         (["--failures", "mtbf=1h,mttr=1m,zone=c"], "--failures: there is no node in zone 'c'"),
         (
             ["--failures", "mtbf=1h,mttr=1m", "--simulator", "tcp://127.0.0.1:1"],
