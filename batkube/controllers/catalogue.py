@@ -4,6 +4,7 @@ from batkube.controllers.controller import Controller
 from batkube.controllers.cron_job.controller import CronJobController
 from batkube.controllers.daemon_set.controller import DaemonSetController
 from batkube.controllers.deployment.controller import DeploymentController
+from batkube.controllers.disruption import DisruptionController
 from batkube.controllers.garbage_collector import GarbageCollector
 from batkube.controllers.job.controller import JobController
 from batkube.controllers.namespaces import NamespaceController
@@ -19,6 +20,7 @@ BUILT_IN: tuple[type[Controller], ...] = (
     ReplicaSetController,
     StatefulSetController,
     DaemonSetController,
+    DisruptionController,
     TtlAfterFinished,
     PodGarbageCollector,
     NamespaceController,
