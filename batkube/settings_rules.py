@@ -247,6 +247,7 @@ RULES: tuple[Rule, ...] = (
         excludes("--insecure", option, f"that is plain HTTP, and {option} needs TLS")
         for option in ("--tls", "--client-certificate", "--in-cluster-dir")
     ),
+    needs("--salt", "--anonymize"),
     excludes("--hold-out", "--test", "a file to compare with is given, and no rows are kept aside"),
     excludes("--seed", "--test", "no rows are kept aside by chance"),
 )

@@ -22,6 +22,7 @@ from batkube.comparison.settings import CheckSettings, CompareSettings
 from batkube.option import RESULTS, TIME
 from batkube.scenarios.settings import InitScenarioSettings
 from batkube.settings import BAD_INPUT, Determinism, FitSettings, ReplaySettings, RunSettings, ServeSettings
+from batkube.snapshot.settings import SnapshotSettings
 from batkube.workloads.settings import GenerateSettings, ImportSettings
 
 app = typer.Typer(
@@ -258,6 +259,15 @@ def kubeconfig(
     from batkube.commands import kubeconfig as command
 
     raise typer.Exit(command.main(server))
+
+
+@app.command()
+@with_settings
+def snapshot(settings: SnapshotSettings) -> None:
+    """Make a cluster, or what kubectl has written of it, into a scenario that `batkube run` replays."""
+    from batkube.commands import snapshot as command
+
+    raise typer.Exit(command.main(settings))
 
 
 @app.command()

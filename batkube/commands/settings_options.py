@@ -21,7 +21,7 @@ from batkube.settings_rules import option_of
 Result = TypeVar("Result")
 Model = type[BaseModel]
 
-CONTEXT = "context"
+CONTEXT = "command_line"
 """The name of the parameter that tells which options were given."""
 
 

@@ -1,4 +1,4 @@
-"""The options of each command, a line each: ``python -m tests.commands.options`` writes the list anew, and the schema."""
+"""The options of each command, a line each, and the schema: ``python -m tests.commands.options`` writes them anew."""
 
 from collections.abc import Iterator
 from pathlib import Path

@@ -16,6 +16,7 @@ PLATFORM = Path(__file__).parents[2] / "platforms" / "small-cluster.xml"
 RUN = ["run", "-p", str(PLATFORM), "-w", "nowhere.json"]
 SERVE = ["serve", "--port", "0"]
 REPLAY = ["replay", "nowhere.gz"]
+SNAPSHOT = ["snapshot", "nowhere.yaml"]
 FIT = ["fit-startup", "nowhere.csv", "-o", "startup.yaml"]
 URL = ["--scheduler-metrics", "https://127.0.0.1:10259"]
 STRANGER = ["--scheduler", "none"]
@@ -99,6 +100,7 @@ CASES: list[Case] = [
     ),
     (SERVE, ["--no-node-lifecycle"], "--no-node-lifecycle", "--api-only"),
     (SERVE, ["--watch-history", "5"], "--watch-history", "--api-only"),
+    (SNAPSHOT, ["--salt", "x"], "--salt", "--anonymize"),
     (SERVE, ["--insecure", "--tls"], "--insecure", "--tls"),
     (SERVE, ["--insecure", "--client-certificate"], "--insecure", "--client-certificate"),
     (SERVE, ["--insecure", "--in-cluster-dir", "x"], "--insecure", "--in-cluster-dir"),
