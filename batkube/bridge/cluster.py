@@ -8,7 +8,6 @@ from typing import Any
 from batkube.batsim.allocation import format_intervals
 from batkube.batsim.messages import ComputeResource, ExecuteJobData
 from batkube.batsim.platform import Platform
-from batkube.bridge.device_claims import is_device
 from batkube.bridge.draw import Draw
 from batkube.bridge.errors import InputError, InvariantBroken
 from batkube.bridge.hosts import Host, node
@@ -19,6 +18,7 @@ from batkube.bridge.occupancy import UNIT, Occupancy, amounts
 from batkube.bridge.pods import GPU, JOB_ANNOTATION
 from batkube.bridge.storages import Storages
 from batkube.bridge.time import SimulatedTime
+from batkube.controllers.resource_claims import is_device
 from batkube.kube.apimachinery.quantity import Quantity
 from batkube.kube.apimachinery.status import ApiError
 from batkube.kube.server import ApiServer

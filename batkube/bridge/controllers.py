@@ -1,11 +1,11 @@
-"""The controllers of a simulation: those that are built in, and the part of one that no scheduler can do without."""
+"""The controllers of a simulation: those that are built in, and that of device claims, which is played in any case."""
 
 from collections.abc import Callable
 
 from batkube.bridge.controller_settings import Which
-from batkube.bridge.device_claims import DeviceClaims
 from batkube.bridge.time import SimulatedTime
-from batkube.controllers.control_plane import ControlPlane
+from batkube.controllers.control_plane import MANAGER, ControlPlane
+from batkube.controllers.resource_claims import ResourceClaimController
 from batkube.kube.server import ApiServer
 
 
@@ -23,35 +23,33 @@ class Controllers:
         which: Which,
         goes_on: Callable[[], bool],
     ) -> None:
-        self._claims = DeviceClaims(server, warn)
-        self._plane = None
+        claims = ResourceClaimController
+        self._planes = [ControlPlane(server, time, warn, kinds=[claims], gives_way_to=claims.name)]
         if which is not Which.NONE:
-            self._plane = ControlPlane(server, time, warn, gives_way=which is Which.AUTO, goes_on=goes_on)
+            gives_way_to = MANAGER if which is Which.AUTO else None
+            self._planes.append(ControlPlane(server, time, warn, gives_way_to=gives_way_to, goes_on=goes_on))
 
     def start(self) -> None:
         """Begin to look for what needs them."""
-        self._claims.start()
-        if self._plane is not None:
-            self._plane.start()
+        for plane in self._planes:
+            plane.start()
 
     def stop(self) -> None:
         """Play no more. Stopping twice does nothing."""
-        self._claims.stop()
-        if self._plane is not None:
-            self._plane.stop()
+        for plane in self._planes:
+            plane.stop()
 
     def sync(self) -> None:
         """Let them act until nothing moves any more."""
-        self._claims.sync()
-        if self._plane is not None and self._plane.sync():
-            self._claims.sync()
+        while any(plane.sync() for plane in self._planes):
+            pass
 
     @property
     def next_date(self) -> float | None:
         """The date at which one of them wants to act by itself. Never the present."""
-        return self._plane.next_date if self._plane is not None else None
+        return min((date for plane in self._planes if (date := plane.next_date) is not None), default=None)
 
     @property
     def act_by_themselves(self) -> bool:
         """True if one of them will act by itself, and the simulation goes on for that."""
-        return self._plane is not None and self._plane.awaited_date is not None
+        return any(plane.awaited_date is not None for plane in self._planes)

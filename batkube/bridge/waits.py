@@ -4,11 +4,11 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from batkube.bridge.cluster import Cluster
-from batkube.bridge.device_claims import is_device
 from batkube.bridge.jobs import Job
 from batkube.bridge.occupancy import Resources, amounts, requests_of
 from batkube.bridge.subscription import Subscription
 from batkube.bridge.time import SimulatedTime
+from batkube.controllers.resource_claims import is_device
 from batkube.kube.server import ApiServer
 from batkube.kube.storage.store import DELETED, Change
 from batkube.results.pods import PodRecord, named_seconds

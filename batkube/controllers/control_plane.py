@@ -24,8 +24,8 @@ class RestlessControllers(Exception):
 class ControlPlane:
     """Plays the controllers ``kinds`` from ``start`` to ``stop``: at ``sync`` until nothing moves any more.
 
-    ``gives_way``: nothing is played as soon as a kube-controller-manager has called. ``goes_on``: see Cluster. ``warn``
-    tells the user something.
+    ``gives_way_to``: nothing is played as soon as a client has called whose User-Agent has this in it. ``goes_on``: see
+    Cluster. ``warn`` tells the user something.
     """
 
     def __init__(
@@ -35,7 +35,7 @@ class ControlPlane:
         warn: Callable[[str], None],
         *,
         kinds: Sequence[type[Controller]] = BUILT_IN,
-        gives_way: bool = True,
+        gives_way_to: str | None = MANAGER,
         goes_on: Callable[[], bool] = lambda: True,
     ) -> None:
         self._server = server
@@ -50,7 +50,7 @@ class ControlPlane:
         self._woken: dict[type[Controller], None] = {}
         self._controllers: list[Controller] = []
         self._agents_seen = 0
-        self._gives_way = gives_way
+        self._gives_way_to = gives_way_to
         self._listening = False
 
     def start(self) -> None:
@@ -151,10 +151,10 @@ class ControlPlane:
 
     def _stands_aside(self) -> bool:
         """Tell whether a kube-controller-manager is there, which does all this itself; then play no more."""
-        if not self._gives_way or len(self._server.agents) == self._agents_seen:
+        if self._gives_way_to is None or len(self._server.agents) == self._agents_seen:
             return False
         self._agents_seen = len(self._server.agents)
-        if not any(MANAGER in agent for agent in self._server.agents):
+        if not any(self._gives_way_to in agent for agent in self._server.agents):
             return False
         names = ", ".join(controller.name for controller in self._controllers) or "none so far"
         self._warn(

@@ -20,7 +20,9 @@ class Controller:
     """A controller of ``cluster``. Subclasses say what they follow, and have ``changed`` and ``sync``."""
 
     name: ClassVar[str]
-    """Its name in kube-controller-manager, by which its Events and its service account go."""
+    """The name of its service account in kube-controller-manager, by which its Events go as well."""
+    component: ClassVar[str] = ""
+    """The name by which its Events go, if that is another."""
     wakes: ClassVar[tuple[str, ...]]
     """The kinds whose first object starts it: without one it costs nothing."""
     follows: ClassVar[tuple[str, ...]]
@@ -31,7 +33,7 @@ class Controller:
     def __init__(self, cluster: Cluster) -> None:
         self.cluster = cluster
         self.client = cluster.server.controller(self.name)
-        self.recorder = Recorder(cluster, self.name, self.client)
+        self.recorder = Recorder(cluster, self.component or self.name, self.client)
         self.queue = WorkQueue(cluster.clock, *self.retries)
 
     @classmethod

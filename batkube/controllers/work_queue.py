@@ -4,6 +4,9 @@ import heapq
 from collections.abc import Hashable
 from typing import Protocol
 
+MOST_AWAITED = 10
+"""The retries of a key in a row that the simulation goes on for."""
+
 
 class Clock(Protocol):
     """The simulated time: seconds since the simulation began."""
@@ -66,9 +69,13 @@ class WorkQueue:
         self._later.pop(key, None)
 
     def retry(self, key: Hashable) -> None:
-        """Have the key looked at again, as it could not be brought to where it should be."""
+        """Have the key looked at again, as it could not be brought to where it should be.
+
+        The simulation goes on for a few retries, and not for ever.
+        """
         failures = self._failures[key] = self._failures.get(key, 0) + 1
-        self.add_after(key, min(self._first_retry * 2 ** (failures - 1), self._last_retry))
+        length = self._first_retry * 2.0 ** min(failures - 1, 60)
+        self.add_after(key, min(length, self._last_retry), awaited=failures <= MOST_AWAITED)
 
     def forget(self, key: Hashable) -> None:
         """Note that all went well: the next retry is a first one."""

@@ -5,7 +5,9 @@ from typing import Any
 
 import pytest
 
-from batkube.bridge.device_claims import CLAIMS, PROTECTION, TEMPLATES, DeviceClaims
+from batkube.bridge.time import SimulatedTime
+from batkube.controllers.control_plane import ControlPlane
+from batkube.controllers.resource_claims import CLAIMS, PROTECTION, TEMPLATES, ResourceClaimController
 from batkube.kube.apimachinery.status import ApiError
 from batkube.kube.server import ApiServer
 
@@ -18,10 +20,11 @@ class World:
     """A server, claims that are followed, and what a scheduler and a kubelet do."""
 
     def __init__(self) -> None:
-        self.server = ApiServer(now=lambda: 0.0)
+        time = SimulatedTime(0.0)
+        self.server = ApiServer(now=time.unix)
         self.server.create("nodes", NODE)
         self.warnings: list[str] = []
-        self.claims = DeviceClaims(self.server, self.warnings.append)
+        self.claims = ControlPlane(self.server, time, self.warnings.append, kinds=[ResourceClaimController])
         self.claims.start()
 
     def template(self) -> None:

@@ -5,13 +5,13 @@ allocated them and reserved them for the pod, and a controller has to take that 
 ``pkg/controller/resourceclaim``, of Kubernetes 1.36).
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
-from batkube.bridge.subscription import Subscription
+from batkube.controllers.controller import WARNING, Change, Controller
 from batkube.kube.apimachinery.status import ApiError
 from batkube.kube.server import ApiServer
-from batkube.kube.storage.store import DELETED, Change
+from batkube.kube.storage.store import DELETED
 
 JSON = dict[str, Any]
 Key = tuple[str, str]
@@ -29,31 +29,29 @@ PROTECTION = "resource.kubernetes.io/delete-protection"
 _LONGEST_PREFIX = 57
 
 
-class DeviceClaims:
-    """Follows pods and claims from ``start`` to ``stop``; ``sync`` does what is to be done.
+class ResourceClaimController(Controller):
+    """Makes the claims that pods need, and frees those that no pod needs any more."""
 
-    ``warn`` tells the user what is missing.
-    """
+    name = "resource-claim-controller"
+    component = "resource_claim"
+    wakes = ("pods", CLAIMS)
+    follows = ("pods", CLAIMS, TEMPLATES)
 
-    def __init__(self, server: ApiServer, warn: Callable[[str], None]) -> None:
-        self._server = server
-        self._warn = warn
-        self._changes = Subscription(server, self._on_change, ("pods", CLAIMS, TEMPLATES))
+    def __init__(self, *arguments: Any) -> None:
+        super().__init__(*arguments)
+        self._server = self.cluster.server
         # Dictionaries keep the order of the changes, and each key once.
         self._pods: dict[Key, None] = {}
         self._claims: dict[Key, None] = {}
         self._without_template: dict[Key, None] = {}
 
-    def start(self) -> None:
-        """Begin to follow."""
-        self._changes.start()
+    @classmethod
+    def wanted(cls, obj: JSON) -> bool:
+        if obj["kind"] != "Pod":
+            return True
+        return bool(obj["spec"].get("resourceClaims")) or "extendedResourceClaimStatus" in obj.get("status", {})
 
-    def stop(self) -> None:
-        """Follow no more."""
-        self._changes.stop()
-
-    def sync(self) -> None:
-        """Make the claims that pods need, and free those that no pod needs any more."""
+    def sync(self, key: Any) -> None:
         while self._pods or self._claims:
             pods, self._pods = self._pods, {}
             for key in pods:
@@ -62,7 +60,7 @@ class DeviceClaims:
             for key in claims:
                 self._sync_claim(key)
 
-    def _on_change(self, change: Change) -> None:
+    def changed(self, change: Change) -> None:
         storage, (namespace, name) = change.resource.storage, change.version.key
         if storage == CLAIMS and change.type != DELETED:
             self._claims[namespace, name] = None
@@ -75,6 +73,8 @@ class DeviceClaims:
                 self._claims.update(((namespace, claim), None) for claim in _claims_of(pod))
             elif change.before is None and pod["spec"].get("resourceClaims"):
                 self._pods[namespace, name] = None
+        if self._pods or self._claims:
+            self.queue.add("all")
 
     def _sync_pod(self, key: Key) -> None:
         pod = self._server.store.get("pods", *key)
@@ -86,16 +86,18 @@ class DeviceClaims:
             for asked in pod["spec"]["resourceClaims"]:
                 template = asked.get("resourceClaimTemplateName")
                 if template and asked["name"] not in made:
-                    claim = self._server.create(CLAIMS, self._claim(pod, asked["name"], template))
+                    claim = self.client.create(CLAIMS, self._claim(pod, asked["name"], template), key[0])
                     statuses.append({"name": asked["name"], "resourceClaimName": claim["metadata"]["name"]})
         except ApiError as error:
             self._without_template[key] = None
-            self._warn(f"pod {key[1]}, claim {asked['name']}: {error.message}")
+            self.cluster.warn(f"pod {key[1]}, claim {asked['name']}: {error.message}")
+            why = f"PodResourceClaim {asked['name']}: {error.message}"
+            self.recorder.event(pod, WARNING, "FailedResourceClaimCreation", why)
         else:
             self._without_template.pop(key, None)
         if len(statuses) > len(made):
             status = {**pod["status"], "resourceClaimStatuses": statuses}
-            self._server.update("pods", {**pod, "status": status}, "status")
+            self.client.update("pods", {**pod, "status": status}, "status")
 
     def _claim(self, pod: JSON, name: str, template_name: str) -> JSON:
         """Return a claim for the pod. Raises ApiError if there is no such template."""
@@ -127,12 +129,12 @@ class DeviceClaims:
             status = {**status, "reservedFor": remaining}
             if protected and not remaining:
                 status.pop("allocation", None)
-            claim = self._server.update(CLAIMS, {**claim, "status": status}, "status")
+            claim = self.client.update(CLAIMS, {**claim, "status": status}, "status")
             if protected and not status.get("allocation"):
                 others = [name for name in claim["metadata"]["finalizers"] if name != PROTECTION]
-                self._server.update(CLAIMS, {**claim, "metadata": {**claim["metadata"], "finalizers": others}})
+                self.client.update(CLAIMS, {**claim, "metadata": {**claim["metadata"], "finalizers": others}})
         if not (remaining or deleted) and self._owner_is_over(claim):
-            self._server.delete(CLAIMS, key[1], key[0])
+            self.client.delete(CLAIMS, *key)
 
     def _is_over(self, consumer: JSON, namespace: str) -> bool:
         """Tell whether the consumer is a pod that runs no more."""
