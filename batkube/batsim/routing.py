@@ -23,11 +23,19 @@ class Router:
         self._zone_of = platform.zone_of
         self._hosts = {host.name for host in platform.hosts}
         self._known: dict[tuple[str, str], Links] = {}
+        self._places: dict[str, str] = {}
+        """The hosts that came later, and where they are."""
         self._loopback = Link("__loopback__", LOOPBACK_BANDWIDTH, 0.0, fatpipe=True)
         """The way of a host to itself if the file gives none, one link for all hosts."""
 
+    def place(self, name: str, like: str) -> None:
+        """Let a host that the platform does not have be where another one is: all routes are that one's."""
+        self._places[name] = self._places.get(like, like)
+
     def route(self, source: str, destination: str) -> Links:
         """Return the links from one host (or router) to another, in order."""
+        if self._places:
+            source, destination = self._places.get(source, source), self._places.get(destination, destination)
         zone = self._zone_of[source]
         if zone.routing == "cluster" and zone is self._zone_of[destination] and not zone.unsupported:
             # The most common case is the quickest. It is so frequent that results are not worth remembering.

@@ -27,14 +27,14 @@ class Availability:
         time: SimulatedTime,
         events: EventLog,
     ) -> None:
-        self._control = control
-        self._cluster = cluster
+        self.control = control
+        self.cluster = cluster
         self._outages = outages
         self._power = power
         self._time = time
         self._events = events
-        self._lost: list[str] = []
-        """Nodes that went away with the current message, and whose pods are still to be ended."""
+        self._lost: dict[str, str] = {}
+        """Nodes that went away, and whose pods are still to be ended, with what became of them."""
 
     def foresee(self, message: messages.Message) -> bool:
         """Close the hosts that are gone by the end of this message to new pods; tell whether there are any."""
@@ -48,9 +48,9 @@ class Availability:
                         lost.pop(number, None)
         if not lost:
             return False
-        nodes = [node for number in lost if (node := self._cluster.node_of_host(number))]
+        nodes = [node for number in lost if (node := self.cluster.node_of_host(number))]
         for node in nodes:
-            self._cluster.set_ready(node, False)
+            self.cluster.set_ready(node, False)
         return bool(nodes)
 
     def changed(self, data: messages.NotifyData) -> None:
@@ -58,19 +58,24 @@ class Availability:
         available = data.type == AVAILABLE
         for number in _hosts_of(data):
             self._outages.told(number, available=available)
-            node = self._cluster.node_of_host(number)
+            node = self.cluster.node_of_host(number)
             if node is None:
                 continue
             self._events.write(self._time.now, "node_ready" if available else "node_not_ready", node=node)
-            self._cluster.node_changes.append(NodeChange(self._time.now, node, available))
-            self._cluster.set_ready(node, available)
-            table = self._control.decisions.table
+            self.cluster.node_changes.append(NodeChange(self._time.now, node, available))
+            self.cluster.set_ready(node, available)
+            table = self.control.decisions.table
             if available:
-                table.open_host(number)
+                if not self.cluster.is_gone(node):
+                    table.open_host(number)
                 self._power.returned(node)
             else:
                 table.close_host(number, "unavailable")
-                self._lost.append(node)
+                self._lost[node] = f"node {node} became unavailable"
+
+    def deleted(self, node: str) -> None:
+        """Note that a node was deleted. ``clear`` ends what is on it."""
+        self._lost[node] = f"node {node} was deleted"
 
     def clear(self) -> None:
         """End what is on hosts that are gone.
@@ -79,15 +84,14 @@ class Availability:
 
         To be called only when all ends have been told: Batsim aborts on a kill of a job whose completion it has told.
         """
-        lost, self._lost = self._lost, []
-        for node in lost:
-            why = f"node {node} became unavailable"
-            for job in self._control.jobs_on(node):
+        lost, self._lost = self._lost, {}
+        for node, why in lost.items():
+            for job in self.control.jobs_on(node):
                 if job.life.state is JobState.RUNNING:
                     job.machine_lost = job.machine_lost or not job.kill_asked
-                    self._control.kill(job, why)
+                    self.control.kill(job, why)
                 elif job.life.state is JobState.SUBMITTED:
-                    self._control.replace_pods(job, why)
+                    self.control.replace_pods(job, why)
 
 
 def _hosts_of(data: messages.NotifyData) -> tuple[int, ...]:

@@ -57,6 +57,8 @@ class Cluster:
         self._allocatable: dict[str, dict[str, str]] = {}
         self._whole_host: str | None = None
         self._not_ready: set[str] = set()
+        self._gone: set[str] = set()
+        """The nodes that were deleted."""
         self.last_refusal = -math.inf
         """The date of the last refused binding, in simulated seconds."""
         self.node_changes: list[NodeChange] = []
@@ -125,6 +127,22 @@ class Cluster:
         cores = {allocatable["cpu"] for allocatable in self._allocatable.values()}
         if exclusive and len(cores) == 1:
             self._whole_host = cores.pop()
+
+    def join(self, name: str, host: Host, allocatable: dict[str, str]) -> None:
+        """Take in a node that a client has made, with what it offers."""
+        self.hosts[name] = host
+        self._node_of[host.number] = name
+        self._allocatable[name] = allocatable
+        self.occupancy.add_node(name, allocatable)
+        self._gone.discard(name)
+
+    def leave(self, name: str) -> None:
+        """Note that a node was deleted. It takes no pod, until it joins again."""
+        self._gone.add(name)
+
+    def is_gone(self, name: str) -> bool:
+        """Tell whether the node was deleted, and has not come again."""
+        return name in self._gone
 
     def _occupancy(self, exclusive: bool) -> Occupancy:
         return Occupancy(exclusive=exclusive, is_device=lambda resource: is_device(self._server, resource))
@@ -208,7 +226,9 @@ class Cluster:
         if JOB_ANNOTATION not in pod["metadata"].get("annotations", {}):
             return
         why = self.occupancy.refusal(pod, node_name)
-        if node_name in self._not_ready:
+        if node_name in self._gone:
+            why = f'node "{node_name}" was deleted'
+        elif node_name in self._not_ready:
             why = f'node "{node_name}" is not ready: its host is unavailable'
         if why:
             self.last_refusal = self._time.now
@@ -219,7 +239,7 @@ class Cluster:
 
         Exclusive hosts that are in use have no room for ``pods``.
         """
-        if node_name in self._not_ready:
+        if node_name in self._not_ready or node_name in self._gone:
             return NODE_LOST
         if node_name not in self.hosts:
             return NO_SUCH_NODE

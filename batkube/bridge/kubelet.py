@@ -211,7 +211,9 @@ class Kubelet:
     def set_ready(self, node: str, ready: bool) -> None:
         """Note that the host is up, or unavailable: condition Ready, and the taints of an unreachable node."""
         now = self._time.rfc3339()
-        current = self._server.get("nodes", node)
+        current = self._server.store.get("nodes", "", node)
+        if current is None:
+            return
         taints = [] if ready else hosts.unreachable_taints(now)
         others = [
             taint
@@ -225,7 +227,9 @@ class Kubelet:
 
     def set_allocatable(self, node: str, allocatable: dict[str, str]) -> None:
         """Let the node offer these resources to pods."""
-        current = self._server.get("nodes", node)
+        current = self._server.store.get("nodes", "", node)
+        if current is None:
+            return
         status = {**current["status"], "allocatable": allocatable}
         self._server.update("nodes", {**current, "status": status}, "status")
 

@@ -47,8 +47,11 @@ class Occupancy:
         self._room_for = lru_cache(_REMEMBERED)(self._count_room)
 
     def add_node(self, name: str, allocatable: dict[str, str]) -> None:
-        """Add a node with room for ``allocatable`` (quantities)."""
+        """Add a node with room for ``allocatable`` (quantities), or give one that there is that room."""
         node = _Node(amounts(allocatable))
+        if (before := self._nodes.get(name)) is not None:
+            self._alike[frozenset(before.allocatable.items())] -= 1
+            node.taken, node.pods = before.taken, before.pods
         self._everywhere = self._everywhere & node.allocatable.keys() if self._nodes else frozenset(node.allocatable)
         self._nodes[name] = node
         self._alike[frozenset(node.allocatable.items())] += 1

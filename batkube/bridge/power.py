@@ -231,7 +231,9 @@ class Power:
         switch.state = state
         self._measure(node, switch)
         self._events.write(self._time.now, "node_power", node=node, state=state.value)
-        current = self._server.get("nodes", node)
+        current = self._server.store.get("nodes", "", node)
+        if current is None:
+            return
         annotations = {**current["metadata"].get("annotations", {}), SHOWN: state.value}
         self._server.update("nodes", {**current, "metadata": {**current["metadata"], "annotations": annotations}})
 

@@ -27,6 +27,7 @@ from batkube.bridge.finished import Finished
 from batkube.bridge.gangs import Gangs
 from batkube.bridge.job_control import JobControl
 from batkube.bridge.job_files import JobFiles
+from batkube.bridge.membership import Grow, Membership
 from batkube.bridge.names import pod_key
 from batkube.bridge.oom_killer import OomKiller
 from batkube.bridge.outages import Outages
@@ -58,7 +59,7 @@ class Simulation:
 
     ``scheduler_name``, ``served``: see Submissions. ``control_latency``: see Decisions. ``outages``: the external
     events to come, if their file is known. ``machine_events``, ``drains``: what is planned for nodes.
-    ``requeue``: see there. ``energy``: Batsim simulates it, so that hosts can be switched;
+    ``requeue``, ``grow`` (Membership): see there. ``energy``: Batsim simulates it, so that hosts can be switched;
     ``power_off_after``: see Power. ``keep_finished``: see Finished. ``seed``: see Draw. ``backs_off``: False for a
     scheduler inside batkube: it decides whenever something changes, and sends no requests. ``run_times``: of
     pods that clients make. ``until``: the simulated date before which it does not end. ``controllers``: those played.
@@ -88,6 +89,7 @@ class Simulation:
         run_times: RunTimeRules | None = None,
         until: float = 0.0,
         requeue: RequeueRule | None = None,
+        grow: Grow | None = None,
         controllers: Which = Which.NONE,
     ) -> None:
         self.time = time
@@ -103,11 +105,10 @@ class Simulation:
         self._stretches = WaitLog(events.path.with_name("waits.csv"))
         self.waits = WaitRecorder(server, time, self.cluster, self._stretches, backs_off=backs_off)
         self.control = JobControl(server, time, events, self.cluster, self.decisions, self.attempts, self.waits)
-        files = files or JobFiles()
         self.submissions = Submissions(
             self.control,
             self.cluster,
-            files,
+            files := files or JobFiles(),
             default_scheduler=scheduler_name,
             served=served,
             warn=self.warn,
@@ -119,6 +120,7 @@ class Simulation:
             server, self.cluster, self.decisions, time, events, self.outages, self.warn, off_after=power_off_after
         )
         self._availability = Availability(self.control, self.cluster, self.outages, self.power, time, events)
+        self._membership = Membership(server, self._availability, time, events, grow)
         self._drains = Drains(drains, server, time, events)
         self._draw = Draw(seed)
         self._energy = energy
@@ -161,6 +163,7 @@ class Simulation:
     def close(self) -> None:
         """Stop listening to the API server, which another simulation may use."""
         self._watch.stop()
+        self._membership.stop()
         self.waits.finish()
         self.power.stop()
         self._controllers.stop()
@@ -302,6 +305,7 @@ class Simulation:
         self._server.bind_admission.append(self._admit)
         self.waits.begin()
         self._watch.start()
+        self._membership.start()
         self._controllers.start()
         shown = {"nodes": list(self.cluster.hosts), "compute_sharing": data.allow_compute_sharing}
         self._events.write(self.time.now, "simulation_begins", **shown)
@@ -337,6 +341,7 @@ class Simulation:
         order of the jobs and not in order of arrival, which no client promises.
         """
         before = self._server.store.revision
+        self._membership.settle()
         done = self._watch.take()
         freed = False
         for name in sorted(done.deleted, key=self.control.order_of) if done.deleted else ():

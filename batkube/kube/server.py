@@ -13,6 +13,7 @@ import secrets
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from .admission.chain import Admission
 from .admission.plugins import admission, disabled_plugins
 from .apimachinery.deep_copy import deep_copy
 from .apimachinery.status import ApiError
@@ -298,6 +299,11 @@ class ApiServer(Serving):
         the binding.
         """
         return self._api.bind_admission
+
+    @property
+    def admission(self) -> Admission:
+        """The plugins that have a say in writes."""
+        return self._api.admission
 
     def reset(self) -> None:
         """Reset the cluster: all objects are deleted, and watchers see their deletion. Revisions go on growing."""

@@ -29,6 +29,8 @@ class NodeChange:
     time: float
     node: str
     up: bool
+    failure: bool = True
+    """False for a node that is not there yet."""
 
 
 @dataclass(slots=True)

@@ -114,7 +114,7 @@ class Timeline:
         self._end = end
         self._nodes = [_NodeState(node) for node in nodes]
         number = {node.node: index for index, node in enumerate(nodes)}
-        self._changes = [(change.time, number[change.node], change.up) for change in changes]
+        self._changes = [(change.time, number[change.node], change.up, change.failure) for change in changes]
         self._free = [(-state.cpu_free, index) for index, state in enumerate(self._nodes)]
         heapify(self._free)
         self._free_cpu = sum(state.cpu_free for state in self._nodes)
@@ -152,8 +152,8 @@ class Timeline:
         while date <= self._end:
             following = inf
             while nodes_done < len(self._changes) and self._changes[nodes_done][0] <= date:
-                _, node, up = self._changes[nodes_done]
-                self._turn(node, up, date)
+                _, node, up, failure = self._changes[nodes_done]
+                self._turn(node, up, date, failure=failure)
                 nodes_done += 1
             if nodes_done < len(self._changes):
                 following = self._changes[nodes_done][0]
@@ -252,7 +252,7 @@ class Timeline:
             state.cpu_free = state.offered - state.cpu
         self._touched[node] = None
 
-    def _turn(self, node: int, up: bool, now: float) -> None:
+    def _turn(self, node: int, up: bool, now: float, *, failure: bool) -> None:
         """Let the node go, or come back."""
         state = self._nodes[node]
         if state.up == up:
@@ -273,7 +273,7 @@ class Timeline:
         else:
             self._free_cpu -= max(0, state.cpu_free)
             state.up = False
-            state.failures += 1
+            state.failures += failure
         self._touched[node] = None
 
     def _note_free(self, node: int, state: _NodeState) -> None:

@@ -47,6 +47,7 @@ from batkube.session.simulators import (
     afterwards,
     command_by_hand,
     control_latency,
+    grow,
     outages,
     simulator_for,
 )
@@ -120,6 +121,7 @@ async def play(
             run_times=inputs.run_times,
             until=settings.run_times.until,
             requeue=read_requeue(settings.run_times.requeue),
+            grow=grow(settings, simulator),
             controllers=settings.controllers,
             pace=pace,
             control_latency=control_latency(settings, inputs.platform),

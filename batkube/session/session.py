@@ -20,6 +20,7 @@ from batkube.bridge.clock_quiescence import LEAD
 from batkube.bridge.controller_settings import Which
 from batkube.bridge.errors import InputError, InvariantBroken, RunFailed
 from batkube.bridge.job_files import JobFiles
+from batkube.bridge.membership import Grow
 from batkube.bridge.quiescence import Quiescence
 from batkube.bridge.requeue_rule import RequeueRule
 from batkube.bridge.run_times import RunTimeRules
@@ -63,7 +64,7 @@ class Session:
     ``served``: the names that running schedulers go by, where they are known.
     ``pace``: how simulated time goes on, for whoever controls it; by default as ``settings`` say.
     ``retries_on_events``: see StepLoop.
-    ``run_times``, ``until``, ``requeue``, ``controllers``, ``control_latency``, ``outages``, ``energy``,
+    ``run_times``, ``until``, ``requeue``, ``grow``, ``controllers``, ``control_latency``, ``outages``, ``energy``,
     ``power_off_after``, ``seed``: see Simulation.
     ``machines``: what is planned for them.
     ``parquet``: write the tables as Apache Parquet, too.
@@ -88,6 +89,7 @@ class Session:
         run_times: RunTimeRules | None = None,
         until: float = 0.0,
         requeue: RequeueRule | None = None,
+        grow: Grow | None = None,
         controllers: Which = Which.NONE,
         pace: Pace | None = None,
         control_latency: float = 0.0,
@@ -123,6 +125,7 @@ class Session:
             run_times=run_times,
             until=until,
             requeue=requeue,
+            grow=grow,
             controllers=controllers,
             control_latency=control_latency,
             outages=outages,

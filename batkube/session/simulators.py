@@ -23,6 +23,7 @@ from batkube.batsim.workflow import WorkflowError
 from batkube.batsim.workload import Workload
 from batkube.bridge.decisions import UNKNOWN_CONTROL_LATENCY
 from batkube.bridge.errors import InputError
+from batkube.bridge.membership import Grow
 from batkube.session.machines import WRITTEN, Machines
 from batkube.settings import RunSettings
 from batkube.simulator.embedded import EmbeddedSimulator
@@ -126,6 +127,13 @@ def outages(settings: RunSettings, machines: Machines | None) -> list[ExternalEv
     except ExternalEventError as error:
         raise InputError(str(error)) from None
     return sorted(events, key=lambda event: event.timestamp)
+
+
+def grow(settings: RunSettings, simulator: Simulator) -> Grow | None:
+    """Return what takes in hosts that the platform does not have; None where nothing can."""
+    if isinstance(simulator, EmbeddedSimulator) and not settings.batsim.energy:
+        return simulator.add_host
+    return None
 
 
 def batsim_inputs(settings: RunSettings, export_prefix: Path) -> BatsimInputs:

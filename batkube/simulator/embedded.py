@@ -65,6 +65,12 @@ class EmbeddedSimulator:
     async def close(self) -> None:
         """Do nothing: there is nothing to close."""
 
+    # What Batsim cannot do
+
+    def add_host(self, name: str, cores: int) -> int:
+        """Take in a host that the platform does not have; return its number, the next one."""
+        return self._engine.add_host(name, cores)
+
     # The same without asyncio
 
     @property

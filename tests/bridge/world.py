@@ -62,6 +62,7 @@ class World:
         run_times: RunTimeRules | None = None,
         until: float = 0.0,
         requeue: str = "never",
+        grows: bool = True,
         controllers: Which = Which.NONE,
         objects: Sequence[JSON] = (),
         dynamic: bool = True,
@@ -80,6 +81,18 @@ class World:
         self.server.hold_workloads()
         self.server.provide([{"apiVersion": "v1", "kind": "Pod", **each} for each in objects])
         self.events = EventLog(folder / "events.jsonl")
+        self.simulator = EmbeddedSimulator(
+            platform,
+            [parse_workload({"nb_res": 1, **workload})],
+            SimulatorOptions(
+                compute_sharing=sharing,
+                external_events=external_events or None,
+                machine_events=machine_events,
+                control_latency=control_latency,
+                energy=energy,
+                dynamic_jobs=dynamic,
+            ),
+        )
         self.simulation = Simulation(
             self.server,
             self.time,
@@ -99,19 +112,8 @@ class World:
             run_times=run_times,
             until=until,
             requeue=read_requeue(requeue),
+            grow=self.simulator.add_host if grows else None,
             controllers=controllers,
-        )
-        self.simulator = EmbeddedSimulator(
-            platform,
-            [parse_workload({"nb_res": 1, **workload})],
-            SimulatorOptions(
-                compute_sharing=sharing,
-                external_events=external_events or None,
-                machine_events=machine_events,
-                control_latency=control_latency,
-                energy=energy,
-                dynamic_jobs=dynamic,
-            ),
         )
         self.client = httpx.AsyncClient(transport=httpx.ASGITransport(app=self.server.asgi), base_url="http://cluster")
 

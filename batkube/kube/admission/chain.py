@@ -20,6 +20,16 @@ class Admission:
         self._entering = tuple(plugin.enter for plugin in self._plugins if type(plugin).enter is not Plugin.enter)
         self._steps: dict[tuple[str, str | None], _Steps] = {}
 
+    def add(self, plugin: Plugin) -> None:
+        """Ask one more plugin, after all others."""
+        self._plugins += (plugin,)
+        self._steps.clear()
+
+    def remove(self, plugin: Plugin) -> None:
+        """Ask a plugin no more that was added."""
+        self._plugins = tuple(one for one in self._plugins if one is not plugin)
+        self._steps.clear()
+
     def enter(self, resource: ResourceType, name: str, context: Context) -> None:
         """Call the plugins that look at a write before anything is done."""
         for enter in self._entering:

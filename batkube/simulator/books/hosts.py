@@ -52,6 +52,12 @@ class Hosts:
     def __len__(self) -> int:
         return len(self.all)
 
+    def join(self, host: Host) -> SimulatedHost:
+        """Take in a compute host that comes later; it gets the next number."""
+        joined = SimulatedHost(len(self.all), host, storage=False)
+        self.all.append(joined)
+        return joined
+
     def check(self, numbers: Sequence[int]) -> None:
         """Refuse hosts that do not exist. ``numbers`` ascend."""
         for number in (numbers[-1], numbers[0]) if numbers else ():

@@ -37,6 +37,11 @@ class MachineStates:
         self._columns = array("i")
         """The columns of all rows, one after the other: there may be millions."""
 
+    def joined(self, host: SimulatedHost) -> None:
+        """Note a host that came later, and is idle."""
+        self._since[host.number] = self._clock.now
+        self._count[HostState.IDLE] += 1
+
     def changed(self, host: SimulatedHost, before: HostState) -> None:
         """Note that a host has changed its state, or was set to the one it had."""
         now = self._clock.now

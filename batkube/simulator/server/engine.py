@@ -1,6 +1,7 @@
 """The parts of a simulation, put together as its options say."""
 
 from collections.abc import Collection, Mapping
+from dataclasses import replace
 from functools import partial
 
 from batkube.batsim.external_events import check_external_events
@@ -58,7 +59,7 @@ class Engine:
         """The watchers that are told what happens to jobs, at its true date. Hosts have their own."""
         queue = SimulatedEvents()
         tasks = Tasks(queue)
-        router = Router(platform)
+        router = self._router = Router(platform)
         outbox = Outbox(exact=options.exact)
         self.server = Server(self.clock, outbox, self.hosts, self.profiles, forward_profiles=options.forward_profiles)
         infrastructure = Infrastructure(router)
@@ -97,6 +98,19 @@ class Engine:
         if self.books.energy is not None:
             self.switching = Switching(self.hosts, self.books.energy, self.books.states, self.machinery, self.server)
         self._launch_submitters(workloads.values())
+
+    def add_host(self, name: str, cores: int) -> int:
+        """Take in a host that the platform does not have; return its number.
+
+        It is as fast as the first one, and where that one is in the network. Not where energy is simulated.
+        """
+        like = self.resources.compute[0]
+        host = replace(like, name=name, cores=cores, properties={}, zones=(), zone_properties={})
+        self._router.place(name, like.name)
+        joined = self.hosts.join(host)
+        self.machinery.hosts = (*self.machinery.hosts, host)
+        self.books.states.joined(joined)
+        return joined.number
 
     def waiting_jobs(self) -> list[SimulatedJob]:
         """Return the submitted jobs that were neither started nor rejected."""

@@ -1,0 +1,116 @@
+"""Nodes that users and autoscalers delete and create while a simulation goes on.
+
+A node that is deleted takes its host with it: what runs there ends at once. One that is created again under its name
+has its host back. A name that is new needs a simulator that can take in a host (``grow``); Batsim cannot.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+from batkube.bridge.availability import Availability
+from batkube.bridge.hosts import DEFAULT_PODS, Host
+from batkube.bridge.subscription import Subscription
+from batkube.bridge.time import SimulatedTime
+from batkube.kube.admission.plugin import Attributes, Plugin
+from batkube.kube.apimachinery.quantity import Quantity
+from batkube.kube.apimachinery.status import ApiError
+from batkube.kube.server import ApiServer
+from batkube.kube.storage.store import DELETED, Change
+from batkube.results.events import EventLog
+from batkube.results.nodes import NodeChange
+
+JSON = dict[str, Any]
+Grow = Callable[[str, int], int]
+"""Takes in a host with a name and cores; returns its number."""
+
+
+class Membership(Plugin):
+    """Follows the nodes of the API, and refuses those that no host can be."""
+
+    name = "SimulatedHosts"
+    handles = ("nodes",)
+
+    def __init__(
+        self,
+        server: ApiServer,
+        availability: Availability,
+        time: SimulatedTime,
+        events: EventLog,
+        grow: Grow | None,
+    ) -> None:
+        self._server = server
+        self._availability = availability
+        self._cluster = availability.cluster
+        self._table = availability.control.decisions.table
+        self._time = time
+        self._events = events
+        self._grow = grow
+        self._joined: dict[str, None] = {}
+        self._any_deleted = False
+        self._changes = Subscription(server, self._on_change, ("nodes",))
+
+    def start(self) -> None:
+        """Begin to follow: the nodes of the platform are there."""
+        self._server.admission.add(self)
+        self._changes.start()
+
+    def stop(self) -> None:
+        """Follow no more."""
+        self._server.admission.remove(self)
+        self._changes.stop()
+
+    def validate(self, write: Attributes) -> None:
+        """Refuse a new node that no host of the simulator can be."""
+        name = write.obj["metadata"]["name"]
+        if write.old is None and name not in self._cluster.hosts and self._grow is None:
+            why = "the simulated platform has no such host, and this simulator takes in no more while it runs"
+            raise ApiError.forbidden("nodes", name, why)
+
+    def settle(self) -> None:
+        """End what is on nodes that were deleted, and play the kubelet of those that have come."""
+        if self._any_deleted:
+            self._any_deleted = False
+            self._availability.clear()
+        joined, self._joined = self._joined, {}
+        for name in joined:
+            if self._cluster.is_ready(name):
+                self._cluster.kubelet.set_allocatable(name, self._cluster.allocatable[name])
+                self._cluster.kubelet.set_ready(name, True)
+
+    def _on_change(self, change: Change) -> None:
+        name = change.version.obj["metadata"]["name"]
+        if change.type == DELETED:
+            self._leave(name)
+        elif change.before is None:
+            self._join(name, change.version.obj)
+
+    def _leave(self, name: str) -> None:
+        if name not in self._cluster.hosts or self._cluster.is_gone(name):
+            return
+        self._cluster.leave(name)
+        self._joined.pop(name, None)
+        self._table.close_host(self._cluster.hosts[name].number, "deleted")
+        self._events.write(self._time.now, "node_deleted", node=name)
+        if self._cluster.is_ready(name):
+            self._cluster.node_changes.append(NodeChange(self._time.now, name, False))
+        self._availability.deleted(name)
+        self._any_deleted = True
+
+    def _join(self, name: str, node: JSON) -> None:
+        status = node.get("status") or {}
+        offered = dict(status.get("allocatable") or status.get("capacity") or {})
+        offered = {"cpu": "0", "memory": "0", **offered}
+        offered["pods"] = "1" if self._cluster.exclusive else offered.get("pods", str(DEFAULT_PODS))
+        host = self._cluster.hosts.get(name)
+        if host is None:
+            if self._grow is None:
+                return
+            cores = max(int(Quantity.parse(offered["cpu"]).value), 1)
+            host = Host(self._grow(name, cores), name, cores)
+            self._cluster.node_changes.insert(0, NodeChange(0.0, name, False, failure=False))
+        self._cluster.join(name, host, offered)
+        self._events.write(self._time.now, "node_joined", node=name)
+        if self._cluster.is_ready(name):
+            self._cluster.node_changes.append(NodeChange(self._time.now, name, True))
+            self._table.open_host(host.number)
+        self._joined[name] = None

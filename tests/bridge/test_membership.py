@@ -1,0 +1,121 @@
+"""Nodes that clients delete and create while a simulation goes on."""
+
+from pathlib import Path
+
+import pytest
+
+from batkube.results.metrics import complete_pod
+from tests.bridge.test_client_pods import pod
+from tests.bridge.test_requeue import runs
+from tests.bridge.world import JSON, World, delays, first_fit, outage
+
+
+def new_node(name: str, cpu: str = "4") -> JSON:
+    return {
+        "apiVersion": "v1",
+        "kind": "Node",
+        "metadata": {"name": name},
+        "status": {"capacity": {"cpu": cpu, "memory": "8Gi"}, "allocatable": {"cpu": cpu, "memory": "7Gi"}},
+    }
+
+
+class Administrator:
+    """Binds what fits, and does something to nodes at some dates."""
+
+    def __init__(self, **deeds: JSON) -> None:
+        self.deeds = {float(date.removeprefix("at")): deed for date, deed in deeds.items()}
+        self.codes: list[int] = []
+        self.messages: list[str] = []
+
+    async def __call__(self, world: World) -> None:
+        if (deed := self.deeds.pop(world.time.now, None)) is not None:
+            if "delete" in deed:
+                answer = await world.client.delete(f"/api/v1/nodes/{deed['delete']}")
+            else:
+                answer = await world.client.post("/api/v1/nodes", json=deed)
+            self.codes.append(answer.status_code)
+            self.messages.append(answer.json().get("message", ""))
+        await first_fit(world)
+
+
+def ticks(*dates: float) -> list[JSON]:
+    """Jobs that do nothing but give a date, on exclusive hosts of their own: rejected, as they ask for too much."""
+    return [{"id": f"tick{date:g}", "subtime": date, "cpu": 1000} for date in dates]
+
+
+async def test_what_is_on_a_node_ends_when_it_is_deleted_and_it_takes_no_more(tmp_path: Path) -> None:
+    jobs: list[JSON] = [{"id": "a"}, {"id": "b", "subtime": 5}, *ticks(4)]
+    world = World(tmp_path, [4], delays(*jobs, p=30), sharing=True, requeue="restart")
+    act = Administrator(at4={"delete": "h0"}, at5=new_node("h0"))
+    await world.run(act)
+    assert act.codes == [200, 201]
+    done = [row for row in runs(world) if not row[0].startswith("tick")]
+    assert done[0] == ("a", "KILLED", 0, 4)
+    assert sorted(done[1:]) == [("a.attempt2", "SUCCESSFULLY", 5, 35), ("b", "SUCCESSFULLY", 5, 35)]
+    (killed,) = [job for job in world.simulation.control.ended if job.name == "a"]
+    assert killed.reason == "node h0 was deleted"
+    told = [(event["time"], event["event"]) for event in world.logged() if event["event"].startswith("node_")]
+    assert told == [(4, "node_deleted"), (5, "node_joined")]
+
+
+async def test_a_node_that_nobody_brings_back_is_missed(tmp_path: Path) -> None:
+    pods = [pod("one", duration="50"), pod("two", duration="50")]
+    world = World(tmp_path, [4, 4], delays(*ticks(4)), objects=pods, sharing=True)
+    await world.run(Administrator(at4={"delete": "h0"}))
+    phases = {row.pod: (row.node, row.phase, row.finish_time) for row in world.simulation.finished.pods() if row.node}
+    assert phases == {"one": ("h0", "Failed", 4), "two": ("h0", "Failed", 4)}
+    assert [node["metadata"]["name"] for node in world.nodes()] == ["h1"]
+
+
+async def test_a_new_node_takes_pods_from_the_date_of_its_creation(tmp_path: Path) -> None:
+    jobs: list[JSON] = [{"id": "a", "cpu": 4}, {"id": "b", "cpu": 4}, *ticks(7)]
+    world = World(tmp_path, [4], delays(*jobs, p=30), sharing=True)
+    act = Administrator(at7=new_node("fresh"))
+    await world.run(act)
+    assert act.codes == [201]
+    started = {job.name: (job.life.starting_time, job.hosts) for job in world.simulation.control.ended if job.hosts}
+    assert started == {"a": (0, [0]), "b": (7, [1])}
+    node = world.server.get("nodes", "fresh")
+    assert {each["type"]: each["status"] for each in node["status"]["conditions"]}["Ready"] == "True"
+    assert node["status"]["allocatable"]["pods"] == "110"
+    assert [taint["key"] for taint in node["spec"].get("taints", [])] in ([], ["node.kubernetes.io/not-ready"])
+    accounts = world.simulation.accounts()
+    for job in world.simulation.control.ended:
+        for row in world.simulation.control.records.of(job):
+            complete_pod(row, accounts.end)
+            accounts.add_pod(row)
+    timeline = accounts.timeline()
+    list(timeline.play())
+    rows = {row.node: (row.up_seconds, row.failures) for row in timeline.node_rows()}
+    assert rows == {"h0": (37, 0), "fresh": (30, 0)}
+
+
+async def test_parallel_tasks_run_on_new_nodes_too(tmp_path: Path) -> None:
+    workload: JSON = {
+        "jobs": [{"id": "pair", "subtime": 5, "res": 2, "profile": "c", "cpu": 4}, *delays(*ticks(3))["jobs"]],
+        "profiles": {"c": {"type": "parallel_homogeneous", "cpu": 5e9, "com": 0}, "p": {"type": "delay", "delay": 1}},
+    }
+    world = World(tmp_path, [4], workload, sharing=True)
+    await world.run(Administrator(at3=new_node("fresh")))
+    assert runs(world)[-1] == ("pair", "SUCCESSFULLY", 5, 10)
+
+
+async def test_a_simulator_that_takes_in_no_hosts_refuses_new_nodes(tmp_path: Path) -> None:
+    world = World(tmp_path, [4], delays({"id": "a"}, *ticks(4)), sharing=True, grows=False)
+    act = Administrator(at4=new_node("fresh"))
+    await world.run(act)
+    assert act.codes == [403]
+    assert act.messages == [
+        'nodes "fresh" is forbidden: the simulated platform has no such host, and this simulator takes in no more '
+        "while it runs"
+    ]
+
+
+@pytest.mark.parametrize("sharing", [True, False])
+async def test_an_outage_of_a_node_that_is_deleted_means_nothing(tmp_path: Path, sharing: bool) -> None:
+    jobs: list[JSON] = [{"id": "a", "subtime": 1}, *ticks(4, 20)]
+    world = World(tmp_path, [4, 4], delays(*jobs, p=30), sharing=sharing, external_events=outage(0, 10, 15))
+    await world.run(Administrator(at4={"delete": "h0"}, at20=new_node("h0")))
+    assert ("a", "KILLED", 1, 4) in runs(world)
+    assert world.simulation.cluster.is_ready("h0")
+    assert not world.simulation.cluster.is_gone("h0")
