@@ -293,6 +293,10 @@ class JobControl:
             case JobState.COMPLETED_WALLTIME_REACHED:
                 record.reason = "DeadlineExceeded"
                 kubelet.exceed_deadline(name, date, exited)
+            case JobState.COMPLETED_KILLED if job.client is not None and self._cluster.is_gone(record.node):
+                record.reason = NODE_LOST
+                self.records.lost(record, exited)
+                kubelet.lose(name)
             case JobState.COMPLETED_KILLED:
                 record.reason = OOM_KILLED if name in kubelet.oom_killed else "Killed"
                 self.records.lost(record, exited - (job.attempt.saved if job.attempt is not None else 0.0))

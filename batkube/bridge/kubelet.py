@@ -178,6 +178,11 @@ class Kubelet:
         else:
             self._end(name, date, exited, exit_code=KILLED_BY_SIGKILL, reason="Killed", message=why)
 
+    def lose(self, name: str) -> None:
+        """Note that the pod's process has ended with its node, which is no more: nobody tells it of the pod."""
+        self.exit_codes.pop(name, None)
+        self._runs_no_more(name)
+
     def remove(self, name: str, exited: float | None = None) -> None:
         """Take the pod out of the API at once (grace period 0). Its process has ended at ``exited``, or now.
 

@@ -20,8 +20,8 @@ from batkube.results.events import EventLog
 from batkube.results.nodes import NodeChange
 
 JSON = dict[str, Any]
-Grow = Callable[[str, int], int]
-"""Takes in a host with a name and cores; returns its number."""
+Grow = Callable[[str, int], int | None]
+"""Takes in a host with a name and cores; returns its number, or None for a node without one: nothing runs there."""
 
 
 class Membership(Plugin):
@@ -106,7 +106,10 @@ class Membership(Plugin):
             if self._grow is None:
                 return
             cores = max(int(Quantity.parse(offered["cpu"]).value), 1)
-            host = Host(self._grow(name, cores), name, cores)
+            number = self._grow(name, cores)
+            if number is None:
+                return
+            host = Host(number, name, cores)
             self._cluster.node_changes.insert(0, NodeChange(0.0, name, False, failure=False))
         self._cluster.join(name, host, offered)
         self._events.write(self._time.now, "node_joined", node=name)

@@ -62,8 +62,11 @@ async def test_a_node_that_nobody_brings_back_is_missed(tmp_path: Path) -> None:
     pods = [pod("one", duration="50"), pod("two", duration="50")]
     world = World(tmp_path, [4, 4], delays(*ticks(4)), objects=pods, sharing=True)
     await world.run(Administrator(at4={"delete": "h0"}))
-    phases = {row.pod: (row.node, row.phase, row.finish_time) for row in world.simulation.finished.pods() if row.node}
-    assert phases == {"one": ("h0", "Failed", 4), "two": ("h0", "Failed", 4)}
+    rows = [row for row in world.simulation.finished.pods() if row.node]
+    told = {row.pod: (row.node, row.phase, row.reason, row.finish_time) for row in rows}
+    assert told == {"one": ("h0", "Failed", "NodeLost", 4), "two": ("h0", "Failed", "NodeLost", 4)}
+    # nobody tells of them: the pod garbage collector takes them
+    assert [pod["status"]["phase"] for pod in world.server.list("pods")] == ["Running", "Running"]
     assert [node["metadata"]["name"] for node in world.nodes()] == ["h1"]
 
 

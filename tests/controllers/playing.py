@@ -119,6 +119,7 @@ def _simulation(
         platform=hosts,
         until=scenario.end,
         controllers=Which.BUILTIN,
+        grow=lambda name, cores: None,  # the nodes of the recorded clusters have no kubelets
     )
     options = SimulatorOptions(compute_sharing=True, dynamic_jobs=True)
     return EmbeddedSimulator(hosts, [], options), simulation
