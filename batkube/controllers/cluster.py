@@ -16,13 +16,16 @@ Key = tuple[str, str]
 
 
 class Owned:
-    """The objects of a kind by the uid of the controller that owns them, in the order in which they came."""
+    """The objects of a kind by the uid of the controller that owns them, in the order in which they came.
+
+    Those that nobody owns are found by their labels, as there may be many of them.
+    """
 
     def __init__(self, server: ApiServer, storage: str) -> None:
         self._server = server
         self._storage = storage
-        self._by_owner: dict[str, dict[Key, None]] = {}
-        self._owner_of: dict[Key, str] = {}
+        self._groups: dict[str, dict[Key, None]] = {}
+        self._groups_of: dict[Key, tuple[str, ...]] = {}
         for obj in server.store.list(storage):
             self._note(obj)
         server.store.subscribe(self._on_change, (storage,))
@@ -33,43 +36,54 @@ class Owned:
 
     def of(self, uid: str) -> list[JSON]:
         """Return the objects whose controller has this uid."""
-        return list(self._found(self._by_owner.get(uid, {})))
+        return list(self._found(uid))
 
-    def of_nobody(self, namespace: str) -> list[JSON]:
-        """Return the objects of a namespace that have no controller."""
-        return list(self._found(self._by_owner.get(f"/{namespace}", {})))
+    def of_nobody(self, namespace: str, selector: JSON | None = None) -> list[JSON]:
+        """Return the objects of a namespace that have no controller: of those that the selector fits, all."""
+        group = f"/{namespace}"
+        for label in ((selector or {}).get("matchLabels") or {}).items():
+            group = _labelled(namespace, *label)
+            break
+        return list(self._found(group))
 
-    def _found(self, keys: dict[Key, None]) -> Iterator[JSON]:
-        for key in keys:
+    def _found(self, group: str) -> Iterator[JSON]:
+        for key in self._groups.get(group, ()):
             if (obj := self._server.store.get(self._storage, *key)) is not None:
                 yield obj
 
     def _on_change(self, change: Change) -> None:
-        key = change.version.key
         if change.type == DELETED:
-            if (owner := self._owner_of.pop(key, None)) is not None:
-                self._take_out(owner, key)
+            self._move(change.version.key, ())
         else:
             self._note(change.version.obj)
 
     def _note(self, obj: JSON) -> None:
         metadata = obj["metadata"]
-        key = (metadata.get("namespace", ""), metadata["name"])
-        reference = controller_of(obj)
-        owner = reference["uid"] if reference is not None else f"/{key[0]}"
-        before = self._owner_of.get(key)
-        if before == owner:
-            return
-        if before is not None:
-            self._take_out(before, key)
-        self._owner_of[key] = owner
-        self._by_owner.setdefault(owner, {})[key] = None
+        namespace = metadata.get("namespace", "")
+        if (reference := controller_of(obj)) is not None:
+            groups = [str(reference["uid"])]
+        else:
+            labels = metadata.get("labels") or {}
+            groups = [f"/{namespace}", *(_labelled(namespace, *label) for label in labels.items())]
+        self._move((namespace, metadata["name"]), tuple(groups))
 
-    def _take_out(self, owner: str, key: Key) -> None:
-        keys = self._by_owner[owner]
-        del keys[key]
-        if not keys:
-            del self._by_owner[owner]
+    def _move(self, key: Key, groups: tuple[str, ...]) -> None:
+        before = self._groups_of.pop(key, ())
+        if groups:
+            self._groups_of[key] = groups
+        for group in before:
+            if group not in groups:
+                keys = self._groups[group]
+                del keys[key]
+                if not keys:
+                    del self._groups[group]
+        for group in groups:
+            if group not in before:
+                self._groups.setdefault(group, {})[key] = None
+
+
+def _labelled(namespace: str, key: str, value: str) -> str:
+    return f"/{namespace}/{key}={value}"
 
 
 class Cluster:

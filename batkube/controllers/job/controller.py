@@ -25,7 +25,7 @@ JOBS = "jobs.batch"
 BATCH_PERIOD = 1.0
 """The simulated seconds for which changes are gathered."""
 _JOB, _POD, _PODS = "job", "pod", "pods"
-"""What a key stands for: a Job, a pod that has lost its Job, all pods that a selector fits."""
+"""What a key stands for: a Job, a pod that has lost its Job, all pods of a Job that is over."""
 
 
 class JobController(Controller):
@@ -64,8 +64,8 @@ class JobController(Controller):
             if (pod := self.cluster.get("pods", *rest)) is not None:
                 self._let_go(pod)
         else:
-            selector = orjson.loads(rest[1])
-            for pod in self.cluster.list("pods", rest[0]):
+            namespace, uid, selector = rest[0], rest[1], orjson.loads(rest[2])
+            for pod in (*self.pods.of(uid), *self.pods.of_nobody(namespace, selector)):
                 if matches(selector, pod["metadata"].get("labels") or {}):
                     self._let_go(pod)
 
@@ -110,7 +110,7 @@ class JobController(Controller):
     def _let_go_by_selector(self, job: JSON) -> None:
         namespace, selector = job["metadata"]["namespace"], job["spec"].get("selector")
         if selector is not None:
-            self.queue.add((_PODS, namespace, orjson.dumps(selector)))
+            self.queue.add((_PODS, namespace, job["metadata"]["uid"], orjson.dumps(selector)))
 
     # Pods
 

@@ -108,7 +108,7 @@ class JobSync:
 
     def _own_pods(self) -> list[JSON]:
         owned, metadata = self.controller.pods, self.job["metadata"]
-        candidates = [*owned.of(metadata["uid"]), *owned.of_nobody(metadata["namespace"])]
+        candidates = [*owned.of(metadata["uid"]), *owned.of_nobody(metadata["namespace"], self.spec["selector"])]
         return claim(self.controller, "pods", self.job, candidates, finalizers=(TRACKING,))
 
     def _newly_ended(self) -> tuple[list[JSON], list[JSON]]:
