@@ -3,9 +3,10 @@
 from collections.abc import Mapping
 from typing import Any
 
-from batkube.bridge import hosts, pod_status
+from batkube.bridge import hosts, pod_status, resize_status
 from batkube.bridge.kubelet_events import Told, event, go_duration, number_of
 from batkube.bridge.names import NAMESPACE, pod_of_key
+from batkube.bridge.pods import JOB_ANNOTATION
 from batkube.bridge.time import SimulatedTime
 from batkube.bridge.usage_book import UsageBook
 from batkube.kube.server import ApiServer
@@ -30,7 +31,8 @@ class Kubelet:
         self._last_start = (-1.0, 0)
         self._last_event: dict[str, int] = {}
         """The number of the last Event on each pod, by name."""
-        self._events_on_nodes = 0
+        self._told = 0
+        """The number of Events that are none of a pod's start."""
         self.exit_codes: dict[str, Mapping[str, int]] = {}
         """The exit codes of the containers of running pods that end each with its own, by name."""
         self.usage: UsageBook | None = None
@@ -53,12 +55,23 @@ class Kubelet:
 
     def tell_node(self, node: str, reason: str, message: str) -> None:
         """Write an Event on a node: a warning."""
-        self._events_on_nodes += 1
+        about = {"kind": "Node", "name": node, "uid": node}
+        self._tell(about, NAMESPACE, node, "Warning", reason, message)
+
+    def tell_pod(self, name: str, kind: str, reason: str, message: str) -> None:
+        """Write an Event on a pod. ``kind``: Normal or Warning."""
+        if pod := self._pod(name):
+            metadata = pod["metadata"]
+            about = {"apiVersion": "v1", "kind": "Pod", **{key: metadata[key] for key in ("name", "namespace", "uid")}}
+            self._tell(about, metadata["namespace"], pod["spec"]["nodeName"], kind, reason, message)
+
+    def _tell(self, about: JSON, namespace: str, node: str, kind: str, reason: str, message: str) -> None:
+        self._told += 1
         now = self._time.rfc3339()
         told: JSON = {
-            "metadata": {"name": f"{node}.{self._events_on_nodes:x}", "namespace": NAMESPACE},
-            "involvedObject": {"kind": "Node", "name": node, "uid": node},
-            "type": "Warning",
+            "metadata": {"name": f"{about['name']}.kubelet-{self._told:x}", "namespace": namespace},
+            "involvedObject": about,
+            "type": kind,
             "reason": reason,
             "message": message,
             "source": {"component": "kubelet", "host": node},
@@ -68,12 +81,33 @@ class Kubelet:
             "reportingComponent": "kubelet",
             "reportingInstance": node,
         }
-        self._server.create("events", told, NAMESPACE)
+        self._server.create("events", told, namespace)
+
+    def pod(self, name: str) -> JSON | None:
+        """Return the pod as it is stored; None if it is gone."""
+        return self._pod(name)
+
+    def resize(self, name: str) -> bool:
+        """Note that the pod's containers have the resources that they ask for; False if that is known."""
+        pod = self._pod(name)
+        told = None if pod is None else resize_status.resized(pod)
+        if told is None or told == pod:
+            return False
+        self._write(told)
+        return True
+
+    def defer_resize(self, name: str, message: str) -> bool:
+        """Note that the node has no room for what the pod asks for now; False if that was told already."""
+        pod = self._pod(name)
+        if pod is None or resize_status.is_pending(pod):
+            return False
+        self._write(resize_status.deferred(pod, self._time.rfc3339(), message))
+        return True
 
     def start(self, name: str) -> None:
         """Note that the pod's process runs from now on."""
         if pod := self._pod(name):
-            self._write(pod_status.running(pod, self._time.rfc3339(), self._start_time()))
+            self._write(_resizable(pod_status.running(pod, self._time.rfc3339(), self._start_time())))
             self._runs(name, pod)
 
     def _runs(self, name: str, pod: JSON) -> None:
@@ -126,7 +160,7 @@ class Kubelet:
             done = pod_status.again(
                 pod, exit_code=exit_code, reason=self._reason(name, exit_code), exited=self._time.rfc3339(exited)
             )
-            self._write(pod_status.running(done, self._time.rfc3339(), ""))
+            self._write(_resizable(pod_status.running(done, self._time.rfc3339(), "")))
             self._runs(name, pod)
             self.oom_killed.discard(name)
 
@@ -269,3 +303,10 @@ class Kubelet:
         if name in self.oom_killed:
             return OOM_KILLED
         return "Error" if exit_code else "Completed"
+
+
+def _resizable(pod: JSON) -> JSON:
+    """Return a pod that runs as it is told; the pods of jobs cannot be resized, as Batsim knows what those take."""
+    if JOB_ANNOTATION in (pod["metadata"].get("annotations") or {}):
+        return pod
+    return resize_status.resizable(pod)

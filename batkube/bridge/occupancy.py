@@ -20,6 +20,16 @@ _REMEMBERED = 1024
 """The number of different requests whose room in an empty cluster is remembered."""
 
 
+@dataclass(frozen=True, slots=True)
+class Lacking:
+    """A resource of which a node has too little for a pod that grows. The pod's own are not among those used."""
+
+    resource: str
+    requested: int
+    used: int
+    capacity: int
+
+
 @dataclass(slots=True)
 class _Node:
     allocatable: Resources
@@ -68,6 +78,14 @@ class Occupancy:
     def in_use(self, name: str) -> bool:
         """Tell whether a pod is on the node, or about to be."""
         return bool(self._nodes[name].pods)
+
+    def holds(self, uid: str) -> bool:
+        """Tell whether the pod is on a node, or about to be."""
+        return uid in self._where
+
+    def held_by(self, uid: str) -> Resources:
+        """Return what the pod holds of its node. Not to be changed."""
+        return self._nodes[self._where[uid]].pods[uid]
 
     def use_of(self, name: str) -> tuple[Resources, Resources, int]:
         """Return what a node offers, what is taken of it, and the number of pods that hold that. Not to be changed."""
@@ -126,6 +144,20 @@ class Occupancy:
         self._where[uid] = name
         for key, value in wanted.items():
             node.taken[key] = node.taken.get(key, 0) + value
+
+    def resize(self, pod: JSON) -> "Lacking | None":
+        """Let a pod hold what it asks for now, on the node that it holds; say what is lacking if there is no room."""
+        uid = pod["metadata"]["uid"]
+        node = self._nodes[self._where[uid]]
+        wanted, held = requests_of(pod), node.pods[uid]
+        for key, value in wanted.items():
+            used, offered = node.taken.get(key, 0) - held.get(key, 0), node.allocatable.get(key, 0)
+            if value > held.get(key, 0) and used + value > offered:
+                return Lacking(key, value, used, offered)
+        for key in {**held, **wanted}:
+            node.taken[key] = node.taken.get(key, 0) + wanted.get(key, 0) - held.get(key, 0)
+        node.pods[uid] = wanted
+        return None
 
     def release(self, uid: str) -> str | None:
         """Take the pod off its node; return the node it held, if any."""

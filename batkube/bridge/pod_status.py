@@ -13,6 +13,8 @@ SANDBOX = "PodReadyToStartContainers"
 """The condition that the pod has its sandbox, with its network. It is no longer True when the pod has ended."""
 _WITHOUT_SANDBOX = ("Initialized", "Ready", "ContainersReady")
 _WITH_SANDBOX = (*_WITHOUT_SANDBOX, SANDBOX)
+_RESIZED = ("allocatedResources", "resources")
+"""What the kubelet tells of containers that were resized."""
 _STILL_TO_START: JSON = {"waiting": {"reason": "PodInitializing"}}
 
 
@@ -313,6 +315,7 @@ def _container(pod: JSON, container: JSON, state: JSON, *, started: bool, kind: 
         "restartCount": known["restartCount"] if known else 0,
         "state": state,
         "lastState": known["lastState"] if known else {},
+        **({name: known[name] for name in _RESIZED if name in known} if known else {}),
     }
 
 

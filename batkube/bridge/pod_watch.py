@@ -43,7 +43,8 @@ _NOTHING = Done()
 class PodWatch:
     """Listens to the store. A binding takes its node at once; all else is kept until ``take``.
 
-    ``adopt`` makes a job of a pod that a client has made, with its key; None if it is none.
+    ``adopt`` makes a job of a pod that a client has made, with its key; None if it is none. ``resized`` is called with
+    a pod that asks for other resources than before.
     """
 
     def __init__(
@@ -52,9 +53,11 @@ class PodWatch:
         control: JobControl,
         cluster: Cluster,
         adopt: Callable[[str, JSON], Job | None],
+        resized: Callable[[str, JSON], object],
     ) -> None:
         self._server = server
         self._adopt = adopt
+        self._resized = resized
         self._control = control
         self._cluster = cluster
         self._changes = Subscription(server, self._on_change, [*self._HANDLERS])
@@ -124,6 +127,9 @@ class PodWatch:
             self._take_node(job, pod, node)
             self._done.bound[name] = node
             self._changed.set()
+        if metadata.get("generation") != old["metadata"].get("generation") and _resources(pod) != _resources(old):
+            self._resized(name, pod)
+            self._changed.set()
         if change.type == DELETED or pod["metadata"].get("deletionTimestamp"):
             grace = 0 if change.type == DELETED else pod["metadata"].get("deletionGracePeriodSeconds", 0)
             self._done.deleted[name] = Deletion(pod["metadata"]["uid"], grace)
@@ -185,6 +191,12 @@ def _is_another(job: Job, key: str, uid: str) -> bool:
     if known is None:  # the job is about to make it, unless it is over
         return job.client is not None or job.life.state is not JobState.SUBMITTED
     return known != uid
+
+
+def _resources(pod: JSON) -> list[JSON]:
+    """Return the resources of all containers."""
+    spec = pod["spec"]
+    return [each.get("resources") or {} for each in (*spec["containers"], *(spec.get("initContainers") or ()))]
 
 
 def _is_preempted(pod: JSON) -> bool:

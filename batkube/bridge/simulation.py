@@ -29,8 +29,8 @@ from batkube.bridge.job_control import JobControl
 from batkube.bridge.job_files import JobFiles
 from batkube.bridge.membership import Grow, Membership
 from batkube.bridge.names import pod_key
-from batkube.bridge.oom_killer import OomKiller
 from batkube.bridge.outages import Outages
+from batkube.bridge.pod_resources import PodResources
 from batkube.bridge.pod_watch import PodWatch
 from batkube.bridge.power import Power
 from batkube.bridge.registration import Registration
@@ -41,7 +41,6 @@ from batkube.bridge.startup import PodStages, Startup
 from batkube.bridge.storages import Storages
 from batkube.bridge.submissions import Submissions
 from batkube.bridge.time import SimulatedTime
-from batkube.bridge.usage_book import UsageBook
 from batkube.bridge.user_deeds import UserDeeds
 from batkube.bridge.waits import WaitRecorder
 from batkube.kube.apimachinery.status import ApiError
@@ -145,12 +144,11 @@ class Simulation:
             served=None if served is None else tuple(served),
             warn=self.warn,
         )
-        self.usage = UsageBook(server, time, events.path.with_name("usage.csv"), self.warn)
-        self.cluster.kubelet.usage = self.usage
-        if run_times is not None and run_times.oom_killer:
-            OomKiller(self.control, self.cluster, self.usage, time, self.clients.plan)
+        self._resources = PodResources(
+            server, self.control, self.cluster, time, events, self.clients.plan, self.warn, run_times
+        )
         self._deletions = Deletions(self.control, self.stages, self.clients, self._drains)
-        self._watch = PodWatch(server, self.control, self.cluster, self.clients.adopt)
+        self._watch = PodWatch(server, self.control, self.cluster, self.clients.adopt, self._resources.changed)
         self._static_jobs_to_come = True
         self.arrivals = Arrivals(server, time, events)
         self._controllers = Controllers(
@@ -169,7 +167,7 @@ class Simulation:
         self._controllers.stop()
         self.registration.stop()
         self.deeds.stop()
-        self.usage.close()
+        self._resources.close()
         self.attempts.close()
         self._stretches.close()
         if self._admit in self._server.bind_admission:
@@ -254,6 +252,7 @@ class Simulation:
         self.time.advance(max(self.time.now, message.now))
         advanced = self.stages.advance()
         advanced = self.clients.advance() or advanced
+        advanced = self._resources.advance() or advanced
         advanced = self._drains.advance() or advanced
         advanced = self.arrivals.advance() or advanced
         advanced = self.power.advance() or advanced
@@ -357,6 +356,7 @@ class Simulation:
                     self.stages.bound(job, name)
         self.stages.advance()
         self.clients.advance()
+        self._resources.advance()
         self.power.advance()
         if done.bound:
             self.gangs.resume()

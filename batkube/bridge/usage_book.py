@@ -14,7 +14,8 @@ from batkube.bridge.time import SimulatedTime
 from batkube.bridge.usage_phases import USAGE_ANNOTATION, Phase, Usage, requested, usage_of
 from batkube.event_queue import Entry, EventQueue
 from batkube.kube.server import ApiServer
-from batkube.results.usage import UsageLog, UsageRow
+from batkube.results.late_table import LateTable
+from batkube.results.usage import USAGE, UsageRow
 
 JSON = dict[str, Any]
 
@@ -46,7 +47,7 @@ class UsageBook:
         """Called with each process that is started, as soon as the book is kept."""
         self._server = server
         self._time = time
-        self._log = UsageLog(path)
+        self._log = LateTable(path, USAGE)
         self._warn = warn
         self._uses: dict[str, Use] = {}
         self._by_node: dict[str, dict[str, Use]] = {}

@@ -110,6 +110,12 @@ class WaitRecorder:
         """Note that the pod has its node."""
         self._at_present().bind(uid, node)
 
+    def resized(self, uid: str, node: str, wanted: Resources) -> None:
+        """Note that a pod on a node asks for other resources now."""
+        waits = self._at_present()
+        waits.room.release(waits.now, uid)
+        waits.room.take(uid, node, self._wanted(wanted))
+
     def started(self, uid: str) -> None:
         """Note that the pod's process runs."""
         self._at_present().start(uid)

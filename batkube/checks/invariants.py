@@ -1,6 +1,6 @@
 """The rules of every schedule: no node has more than it can, nothing runs before it is there, nothing is lost."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from heapq import heappop, heappush
 from itertools import islice, pairwise
@@ -10,6 +10,7 @@ from batkube.comparison.facts import RecordedRun
 from batkube.results.metrics import WAIT_REASONS
 from batkube.results.nodes import NodeRow, read_nodes_csv
 from batkube.results.pods import PodRecord
+from batkube.results.resizes import Resize, read_resizes_csv, spans
 
 EXACT = 1e-6
 """Seconds: dates have six decimals."""
@@ -167,15 +168,19 @@ def _disorder(dates: Iterable[tuple[str, float | None]]) -> str:
 
 def _stays_of_pods(run: RecordedRun) -> dict[str, list[Stay]]:
     stays: dict[str, list[Stay]] = {}
+    resizes: dict[str, list[Resize]] = {}
+    for resize in read_resizes_csv(run.path / "resizes.csv"):
+        resizes.setdefault(resize.pod, []).append(resize)
     for pod in run.each_pod():
         if pod.bound_time is not None and pod.node:
-            stays.setdefault(pod.node, []).append(_stay(pod, pod.bound_time))
+            stays.setdefault(pod.node, []).extend(_stays(pod, pod.bound_time, resizes.get(pod.pod, ())))
     return stays
 
 
-def _stay(pod: PodRecord, bound: float) -> Stay:
-    until = float("inf") if pod.finish_time is None else pod.finish_time
-    return Stay(bound, until, f"pod {pod.pod}", (round(pod.cpu * MICRO), pod.memory, pod.gpu))
+def _stays(pod: PodRecord, bound: float, resizes: Sequence[Resize]) -> Iterator[Stay]:
+    for span in spans(bound, pod.finish_time, pod.cpu, pod.memory, resizes):
+        until = float("inf") if span.until is None else span.until
+        yield Stay(span.since, until, f"pod {pod.pod}", (round(span.cpu * MICRO), span.memory, pod.gpu))
 
 
 def _stays_of_jobs(run: RecordedRun) -> dict[str, list[Stay]]:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from batkube.results.csv_rows import Table
+from batkube.results.resizes import Resize
 
 REPLACED = "Replaced"
 """The reason of a pod that was taken away, and another made in its place: its node was lost, or its gang gave way."""
@@ -78,9 +79,11 @@ class PodRecord:
     constraints: str = ""
     """The seconds of ``wait_constraints`` by kube-scheduler's plugin: ``name=seconds;...``."""
     stages: PodStageTimes | None = None
+    resizes: tuple[Resize, ...] = ()
+    """What it has asked for later, if that was changed: ``resizes.csv``."""
 
 
-PODS = Table(PodRecord, without=["stages"])
+PODS = Table(PodRecord, without=["stages", "resizes"])
 STAGE_CELLS = Table(PodStageTimes)
 STAGES = STAGE_CELLS.names
 _NO_STAGES = PodStageTimes()

@@ -6,12 +6,14 @@ but a few numbers is kept of each pod.
 
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from heapq import heapify, heappop, heappush
 from math import inf
 from typing import Any
 
 from batkube.results.nodes import Node, NodeChange, NodeRow
 from batkube.results.pods import PodRecord
+from batkube.results.resizes import Span, spans
 from batkube.results.series import NodeSeriesRow, SeriesRow
 
 MICRO = 1_000_000
@@ -30,12 +32,35 @@ class PodTimes:
         self.created, self.bound, self.started, self.ended = (array("d") for _ in range(4))
         self.cpu, self.memory, self.gpu, self.work = (array("q") for _ in range(4))
         self.node = array("i")
+        self.goes_on: set[int] = set()
+        """Those that only go on with a pod that was there before, after a change of its requests."""
 
     def __len__(self) -> int:
         return len(self.created)
 
     def add(self, pod: PodRecord) -> None:
-        """Take in one pod."""
+        """Take in one pod; one whose requests changed is as many, one after the other."""
+        if pod.resizes and pod.bound_time is not None:
+            for span in spans(pod.bound_time, pod.finish_time, pod.cpu, pod.memory, pod.resizes):
+                self._add_span(pod, span)
+            return
+        self._add(pod)
+
+    def _add_span(self, pod: PodRecord, span: Span) -> None:
+        first = span.since == pod.bound_time
+        if not first:
+            self.goes_on.add(len(self))
+        started = pod.starting_time
+        if started is not None:
+            started = max(started, span.since)
+            started = started if span.until is None or started < span.until else None
+        part = replace(
+            pod, created_time=pod.created_time if first else span.since, bound_time=span.since, starting_time=started,
+            finish_time=span.until, cpu=span.cpu, memory=span.memory,
+        )  # fmt: skip
+        self._add(part)
+
+    def _add(self, pod: PodRecord) -> None:
         node = self._numbers.get(pod.node, -1) if pod.bound_time is not None else -1
         cpu, started, ended = round(pod.cpu * MICRO), pod.starting_time, pod.finish_time
         self.created.append(pod.created_time)
@@ -203,7 +228,7 @@ class Timeline:
         if pods.node[pod] < 0:
             self._running += pods.ended[pod] > now
             return
-        self._nodes[pods.node[pod]].ran += 1
+        self._nodes[pods.node[pod]].ran += pod not in pods.goes_on
         if pods.ended[pod] > now:
             self._run(pod, 1)
 

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from batkube.results.csv_rows import Table
-from batkube.results.result_stream import ResultStream
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,29 +27,6 @@ class UsageRow:
 
 
 USAGE = Table(UsageRow)
-
-
-class UsageLog:
-    """Writes the file while the run goes on, from the first row on."""
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self._stream: ResultStream | None = None
-
-    def write(self, row: UsageRow) -> None:
-        """Write a row."""
-        if self._stream is None:
-            self._stream = ResultStream(self._path)
-            self._stream.write(",".join(USAGE.names) + "\n")
-        self._stream.write(
-            f"{row.time:.6f},{row.node},{row.pods},{row.cpu_requested:.6f},{row.cpu_used:.6f},"
-            f"{row.memory_requested},{row.memory_used}\n"
-        )
-
-    def close(self) -> None:
-        """Write out what is buffered. Closing twice does nothing."""
-        if self._stream is not None:
-            self._stream.close()
 
 
 def read_usage_csv(path: Path) -> Iterator[UsageRow]:

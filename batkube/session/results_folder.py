@@ -20,7 +20,16 @@ SERVED = "simulation-"
 STALE = (
     *RESULT_FILES,
     *WITH_THE_SERIES,
-    *("events.jsonl", "attempts.csv", "waits.csv", "usage.csv", "error.txt", "repeat.json", "seeds.json"),
+    *(
+        "events.jsonl",
+        "attempts.csv",
+        "waits.csv",
+        "usage.csv",
+        "resizes.csv",
+        "error.txt",
+        "repeat.json",
+        "seeds.json",
+    ),
     *("imported-platform.xml", "machine-events.txt"),
     *("scheduler.log", "kube-scheduler.yaml", "kubeconfig", "batsim.log"),
 )

@@ -8,6 +8,7 @@ import pytest
 from batkube.batsim.jobs import JobState
 from batkube.bridge.run_times import RunTimeRules
 from batkube.bridge.step_settings import OnDeadlock, StepSettings
+from batkube.results.resizes import spans
 from tests.bridge.test_client_pods import pod
 from tests.bridge.world import JSON, World, delays, outage
 
@@ -70,6 +71,21 @@ class Game:
         if rng.random() < 0.5:
             made["metadata"]["annotations"]["batkube.io/duration.main"] = str(rng.choice((0, 10, 100)))
 
+    async def resize(self, world: World, chosen: JSON) -> None:
+        """Ask for other requests of a pod; what the API refuses is left."""
+        metadata, container = chosen["metadata"], chosen["spec"]["containers"][0]["name"]
+        await world.client.patch(
+            f"/api/v1/namespaces/{metadata['namespace']}/pods/{metadata['name']}/resize",
+            headers={"Content-Type": "application/strategic-merge-patch+json"},
+            json={
+                "spec": {
+                    "containers": [
+                        {"name": container, "resources": {"requests": {"cpu": str(self.rng.randint(1, CORES))}}}
+                    ]
+                }
+            },
+        )
+
     async def schedule(self, world: World) -> None:
         """Place what there is room for; now and then a user makes a pod, or deletes one."""
         if self.made < 20 and self.rng.random() < 0.1:
@@ -79,6 +95,8 @@ class Game:
         if pods and self.rng.random() < 0.05:
             victim = self.rng.choice(list(pods))["metadata"]
             await world.client.delete(f"/api/v1/namespaces/{victim['namespace']}/pods/{victim['name']}")
+        if pods and self.rng.random() < 0.1:
+            await self.resize(world, self.rng.choice(list(pods)))
         for waiting in world.waiting():
             for node in world.nodes():
                 name, metadata = node["metadata"]["name"], waiting["metadata"]
@@ -102,10 +120,12 @@ class Game:
         for row in rows:
             if row.bound_time is not None and row.finish_time != row.bound_time:
                 end = self.world.time.now if row.finish_time is None else row.finish_time
-                used.setdefault(row.node, []).append((row.bound_time, end, row.cpu))
-        for spans in used.values():
-            for date, _, _ in spans:
-                assert sum(cpu for since, until, cpu in spans if since <= date < until) <= CORES
+                for span in spans(row.bound_time, end, row.cpu, row.memory, row.resizes):
+                    until = end if span.until is None else span.until
+                    used.setdefault(row.node, []).append((span.since, until, span.cpu))
+        for there in used.values():
+            for date, _, _ in there:
+                assert sum(cpu for since, until, cpu in there if since <= date < until) <= CORES
         still = [name for name, pods in control.jobs.items() if pods.life.state is JobState.RUNNING]
         assert not still or all(control.jobs[name].client for name in still)
 
