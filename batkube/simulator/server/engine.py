@@ -133,7 +133,7 @@ class Engine:
             check_external_events(sorted(events, key=lambda event: event.timestamp), len(self.hosts))
             files = dict.fromkeys(event.file for event in events) or {"": None}
             for file in files:
-                occurrences = ((event.timestamp, event) for event in events if event.file == file)
+                occurrences = [(event.timestamp, event) for event in events if event.file == file]
                 server.event_submitters += 1
                 submitter = Submitter(occurrences, Rank.HOSTS, server.occurred, server.no_more_events)
                 submitter.launch(control, master)
