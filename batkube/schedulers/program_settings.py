@@ -6,7 +6,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, field_validator
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, field_validator
 
 from batkube.option import SCHEDULER, Option
 
@@ -86,6 +86,7 @@ def _differ(given: tuple[ProgramSettings, ...]) -> tuple[ProgramSettings, ...]:
 
 GivenPrograms = Annotated[
     tuple[Annotated[ProgramSettings, BeforeValidator(read_program)], ...],
+    AfterValidator(_differ),
     Option(
         "A program beside the scheduler, on its clock: NAME=COMMAND, or NAME:on-failure=COMMAND (or always) to have it "
         "started again (docs/programs.md); may be repeated.",

@@ -113,6 +113,7 @@ BASE = "platform: 2 x 4cpu\nuntil: 60\n"
         (f"{BASE}programs:\n  - {{name: a, comand: b}}\n", "line 3: programs: 'comand' is none of name, command"),
         (f"{BASE}programs:\n  - {{name: a}}\n", "line 3: programs: command: field required"),
         (f"{BASE}programs: [{{name: a, command: b, start: x}}]\n", "line 3: programs: expected seconds or a length"),
+        (f"{BASE}programs: [a=x, a=y]\n", "line 3: --program: 'a' is the name of two programs"),
         (f"{BASE}clock: tree\n", "scenario.yaml, line 3: --clock tree is for a scheduler that is a process"),
         (f"{BASE}seed: [1\n", "scenario.yaml, line 4: no YAML"),
         ("- a\n", "scenario.yaml: expected options of `batkube run`, such as `platform: cluster.xml`"),

@@ -220,6 +220,9 @@ def test_a_run_from_python(platform: Callable[..., Path], workload: Callable[...
     )
     assert (result.run.status, result.run.seed, result.run.compute_sharing) == ("finished", 3, True)
     assert result.run.options["scheduler"] == "easy"
+    (tmp_path / "scenario.yaml").write_text(f"platform: 2 x 4cpu\nworkload: {given}\nseed: 5\n")
+    result = front_door.run(tmp_path / "scenario.yaml", out=tmp_path / "s", scheduler="easy")
+    assert (result.run.status, result.run.seed, result.run.options["scheduler"]) == ("finished", 5, "easy")
     with pytest.raises(front_door.RunError, match="nowhere"):
         front_door.run(platform="nowhere.xml", workload=given, out=tmp_path / "o")
 
