@@ -8,6 +8,9 @@ from batkube.controllers.control_plane import MANAGER, ControlPlane
 from batkube.controllers.resource_claims import ResourceClaimController
 from batkube.kube.server import ApiServer
 
+MOST_ONE_BY_ONE = 20
+"""The most changes of one date that controllers are told one by one: each of them looks at all pods of an object."""
+
 
 class Controllers:
     """Plays controllers from ``start`` to ``stop``.
@@ -43,6 +46,14 @@ class Controllers:
         """Let them act until nothing moves any more."""
         while any(plane.sync() for plane in self._planes):
             pass
+
+    def sync_between(self, changes: int) -> None:
+        """Let them act between two of so many changes of one date, which are told one by one to a program as well.
+
+        Of many at once they see what comes out, as a controller does that takes longer than what it is told of.
+        """
+        if changes <= MOST_ONE_BY_ONE:
+            self.sync()
 
     @property
     def next_date(self) -> float | None:

@@ -350,7 +350,7 @@ class Simulation:
             if name in job.uids and job.life.state is JobState.SUBMITTED:
                 if job.client is not None:
                     self.clients.bound(job, name, done.bound[name])
-                    self._controllers.sync()  # to them, too, changes are told one by one
+                    self._controllers.sync_between(len(done.bound))
                 else:
                     self.control.bound(job, name, done.bound[name])
                     self.stages.bound(job, name)

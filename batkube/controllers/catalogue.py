@@ -16,10 +16,10 @@ from batkube.controllers.ttl_after_finished import TtlAfterFinished
 BUILT_IN: tuple[type[Controller], ...] = (
     CronJobController,
     JobController,
+    DaemonSetController,
     DeploymentController,
     ReplicaSetController,
     StatefulSetController,
-    DaemonSetController,
     DisruptionController,
     TtlAfterFinished,
     PodGarbageCollector,

@@ -13,7 +13,7 @@ from .playing import play
 from .recording import MANAGER, RECORDED, record, recorded
 from .scenario import names
 
-RECORDED_ANEW = ("job-backoff",)
+RECORDED_ANEW = ("job-backoff", "deployment-one-by-one", "daemonset-nodes")
 """The scenarios that are played beside the real one again, each at the cost of its start."""
 OTHERWISE: dict[str, str] = {}
 """By the beginnings of their names, the scenarios that end otherwise, and why."""

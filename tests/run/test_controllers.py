@@ -68,6 +68,59 @@ def test_jobs_and_cron_jobs_run_without_any_binary_the_same_each_time(
     assert one.run["jobs_sha256"] == other.run["jobs_sha256"]
 
 
+APPS = """\
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: web}
+spec:
+  replicas: 4
+  selector: {matchLabels: {app: web}}
+  template:
+    metadata: {labels: {app: web}}
+    spec:
+      containers: [{name: main, image: app}]
+---
+apiVersion: apps/v1
+kind: StatefulSet
+metadata: {name: db}
+spec:
+  replicas: 2
+  serviceName: db
+  selector: {matchLabels: {app: db}}
+  template:
+    metadata: {labels: {app: db}}
+    spec:
+      containers: [{name: main, image: app}]
+---
+apiVersion: apps/v1
+kind: DaemonSet
+metadata: {name: agent}
+spec:
+  selector: {matchLabels: {app: agent}}
+  template:
+    metadata: {labels: {app: agent}}
+    spec:
+      containers: [{name: main, image: app}]
+"""
+
+
+def test_services_run_to_the_end_with_an_agent_on_each_node_the_same_each_time(
+    two_at_once: Callable[..., list[Outcome]], tmp_path: Path
+) -> None:
+    path = tmp_path / "apps.yaml"
+    path.write_text(APPS)
+    one, other = two_at_once(
+        "-p", "3 x 8cpu", "--enable-compute-sharing", "--objects", path, "--until", "1m", "--strict"
+    )
+    assert one.exit_code == 0, one.stderr
+    rows = one.rows("pods.csv")
+    names = sorted(row["pod"].rpartition("-")[0] for row in rows)
+    assert names == [*["agent"] * 3, "db", "db", *["web-74b475b586"] * 4]
+    assert {row["phase"] for row in rows} == {"Running"}
+    assert len({row["node"] for row in rows if row["pod"].startswith("agent")}) == 3
+    assert one.run["events_sha256"] == other.run["events_sha256"]
+
+
 def test_without_controllers_they_are_only_objects(batkube: Batkube, objects: Path) -> None:
     given = ["-p", PLATFORM, "--enable-compute-sharing", "--objects", objects]
     done = batkube(*given, "--controllers", "none")
