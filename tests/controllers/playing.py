@@ -110,6 +110,7 @@ def _simulation(
     path = folder / "platform.xml"
     path.write_text(platform(scenario))
     hosts = read_platform(path)
+    simulator = EmbeddedSimulator(hosts, [], SimulatorOptions(compute_sharing=True, dynamic_jobs=True))
     simulation = Simulation(
         server,
         clock,
@@ -119,7 +120,6 @@ def _simulation(
         platform=hosts,
         until=scenario.end,
         controllers=Which.BUILTIN,
-        grow=lambda name, cores: None,  # the nodes of the recorded clusters have no kubelets
+        grow=simulator.add_host,
     )
-    options = SimulatorOptions(compute_sharing=True, dynamic_jobs=True)
-    return EmbeddedSimulator(hosts, [], options), simulation
+    return simulator, simulation
