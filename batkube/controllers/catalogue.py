@@ -11,6 +11,7 @@ from batkube.controllers.namespaces import NamespaceController
 from batkube.controllers.pod_gc import PodGarbageCollector
 from batkube.controllers.replica_set import ReplicaSetController
 from batkube.controllers.stateful_set.controller import StatefulSetController
+from batkube.controllers.taint_eviction import TaintEvictionController
 from batkube.controllers.ttl_after_finished import TtlAfterFinished
 
 BUILT_IN: tuple[type[Controller], ...] = (
@@ -22,6 +23,7 @@ BUILT_IN: tuple[type[Controller], ...] = (
     StatefulSetController,
     DisruptionController,
     TtlAfterFinished,
+    TaintEvictionController,
     PodGarbageCollector,
     NamespaceController,
     GarbageCollector,
