@@ -39,7 +39,7 @@ from .schema.gates import enabled_gates
 from .schema.resources import Registry, ResourceType, default_registry
 from .storage.store import Change, Store
 from .verbs.api import Api, BindAdmission
-from .verbs.computed import Compute
+from .verbs.computed import Compute, Refresh
 from .verbs.create import create
 from .verbs.delete import delete
 from .verbs.expiry import EVENT_TTL, EventExpiry
@@ -272,6 +272,10 @@ class ApiServer(Serving):
         """Serve a resource whose objects are not stored: `objects` returns them whenever they are read."""
         self.registry.add(resource)
         self._api.computed[resource.storage] = objects
+
+    def before_reading(self, resource: str, refresh: Refresh) -> None:
+        """Call `refresh` before a client reads objects of a kind that is stored (`leases.coordination.k8s.io`)."""
+        self._api.refreshes[resource] = refresh
 
     def tell_logs(self, text: Callable[[JSON], str]) -> None:
         """Let `text` return the log of a pod that has a node. Without it logs are empty."""

@@ -77,6 +77,8 @@ def _handle(api: Api, request: Request) -> Result:
         return carry_out(api, request, info.subresource)
     if (compute := api.computed.get(info.resource.storage)) is not None:
         return _computed(compute, request)
+    if request.method == "GET" and (refresh := api.refreshes.get(info.resource.storage)) is not None:
+        refresh(info.namespace)
     if (info.resource.storage, "") in api.actions:
         if info.name or info.all_namespaces:
             raise ApiError.no_such_resource()

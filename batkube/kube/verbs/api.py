@@ -14,7 +14,7 @@ from ..kinds.strategy import Strategy
 from ..schema.resources import Registry, ResourceType
 from ..storage.identity import Clock, Identities
 from ..storage.store import Store, Version
-from .computed import Compute
+from .computed import Compute, Refresh
 
 JSON = dict[str, Any]
 
@@ -50,6 +50,7 @@ class Api:
         self.actions = dict(actions)
         self.bind_admission: list[BindAdmission] = []
         self.computed: dict[str, Compute] = {}  # by storage key: what is not stored
+        self.refreshes: dict[str, Refresh] = {}  # by storage key: what is brought up to date before it is read
         self._strategies: dict[str, Strategy] = {}
         self._default_strategy = Strategy()
         for storage, strategy in strategies.items():

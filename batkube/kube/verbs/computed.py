@@ -1,5 +1,7 @@
 """Resources whose objects are not stored: they are computed when somebody reads them, as by a server behind the
 aggregation layer (metrics.k8s.io). They can be read alone or in lists, and not watched.
+
+Others are stored, and brought up to date when somebody reads them.
 """
 
 from __future__ import annotations
@@ -15,6 +17,8 @@ JSON = dict[str, Any]
 
 Compute = Callable[[str, str], Iterable[JSON]]
 """A function that returns the objects of a namespace ("": all) with a name ("": any)."""
+Refresh = Callable[[str], None]
+"""A function that writes what has changed of the objects of a namespace ("": all)."""
 
 
 def computed_object(compute: Compute, resource: ResourceType, namespace: str, name: str) -> JSON:
