@@ -4,6 +4,7 @@ import pytest
 
 from batkube.clock import socket_owners
 from batkube.clock.oracle import IdleOracle
+from batkube.clock.peers import socket_inodes
 
 from .conftest import StartPython, line, tell
 from .oracle_stage import CONNECTS, Server
@@ -34,11 +35,11 @@ def test_many_connections_at_once_read_the_open_files_once(
     process = start_python(MANY, server.port)
     line(process)
     oracle.add(process.pid)
-    reads, read = [], socket_owners.socket_inodes
+    reads: list[int] = []
 
     def counted(pid: int) -> set[int] | None:
         reads.append(pid)
-        return read(pid)
+        return socket_inodes(pid)
 
     monkeypatch.setattr(socket_owners, "socket_inodes", counted)
     assert [oracle.place_of(server.accept()) for _ in range(50)] == [process.pid] * 50
