@@ -85,6 +85,8 @@ class Resizes:
         cpu, memory = wanted.get("cpu", 0) / UNIT, wanted.get("memory", 0) // UNIT
         kubelet.tell_pod(key, "Normal", "ResizeStarted", message(pod, "Pod resize started"))
         kubelet.resize(key)
+        if kubelet.usage is not None:
+            kubelet.usage.resized(key, pod)
         kubelet.tell_pod(key, "Normal", "ResizeCompleted", message(pod, "Pod resize completed"))
         self._events.write(self._time.now, "pod_resized", pod=key, node=node, cpu=cpu, memory=memory)
         change = Resize(self._time.now, key, node, cpu, memory)

@@ -103,6 +103,17 @@ class UsageBook:
 
         self._queue.push(date, Entry(change))
 
+    def resized(self, key: str, pod: JSON) -> None:
+        """Note that a pod that runs asks for other resources now."""
+        use = self._uses.get(key)
+        if use is None:
+            return
+        self._turn_to(self._time.now)
+        use.pod = pod
+        if USAGE_ANNOTATION not in (pod["metadata"].get("annotations") or {}):
+            use.usage = requested(pod)
+        self._touched[pod["spec"]["nodeName"]] = None
+
     def stopped(self, key: str) -> None:
         """Note that a pod's process has ended."""
         use = self._uses.get(key)

@@ -5,6 +5,7 @@ from typing import Any
 
 from batkube.results.metrics import complete_pod
 from batkube.results.resizes import Resize, read_resizes_csv, spans
+from batkube.results.usage import read_usage_csv
 from tests.bridge.test_client_pods import pod, runs
 from tests.bridge.world import JSON, World, delays, first_fit
 
@@ -105,6 +106,15 @@ async def test_of_those_that_wait_the_higher_priority_goes_first_and_a_new_wish_
     assert world.seen[10, "two"]["containerStatuses"][0]["allocatedResources"] == {"cpu": "2500m"}
     assert world.seen[6, "one"]["containerStatuses"][0]["allocatedResources"] == {"cpu": "1"}
     assert "PodResizePending" not in world.conditions(6, "one")
+
+
+async def test_what_is_requested_beside_its_usage_follows(tmp_path: Path) -> None:
+    pods = pod("one", cpu="3", usage="cpu=250m", duration="10"), pod("plain", cpu="500m", duration="20")
+    wishes: dict[float, dict[str, JSON]] = {5: {"one": {"cpu": "1"}, "plain": {"cpu": "2"}}}
+    world = Asked(tmp_path, delays(*tick(5), none=1), *pods, wishes=wishes)
+    await world.play()
+    rows = [(row.time, row.cpu_requested, row.cpu_used) for row in read_usage_csv(tmp_path / "usage.csv")]
+    assert rows == [(0, 3.5, 0.75), (5, 3.1, 2.35), (6, 3, 2.25), (10, 2, 2), (20, 0, 0)]
 
 
 def test_spans_say_what_a_pod_asks_for_from_when_to_when() -> None:
