@@ -1,6 +1,7 @@
 """Machines that fail and are drained, in whole runs, with a policy and with the real kube-scheduler."""
 
 import json
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -132,3 +133,46 @@ def test_files_of_batsim_and_yaml_go_together(batkube: Batkube, table: Path, eve
     went, back = nodes_told(done, "node_not_ready"), nodes_told(done, "node_ready")
     assert went[:4] == [(90, "node-1"), (90, "node-4"), (100, "node-5"), (100, "node-6")]
     assert back[:4] == [(150, "node-1"), (400, "node-4"), (400, "node-5"), (400, "node-6")]
+
+
+AUTOSCALER = """
+import json, sys, time, urllib.request
+
+def call(method, path, body=None):
+    data = json.dumps(body).encode() if body else None
+    request = urllib.request.Request(sys.argv[1] + path, data, {"Content-Type": "application/json"}, method=method)
+    with urllib.request.urlopen(request) as answer:
+        print(method, path, answer.status, flush=True)
+
+offered = {"cpu": "8", "memory": "16Gi"}
+node = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "extra"}, "status": {"allocatable": offered}}
+call("POST", "/api/v1/nodes", node)
+time.sleep(150)
+call("DELETE", "/api/v1/nodes/extra")
+"""
+
+
+def test_a_node_that_a_program_creates_takes_pods_of_kube_scheduler_until_it_is_deleted(
+    batkube: Batkube, built_tool: BuiltTool, tmp_path: Path
+) -> None:
+    program, jobs, scenario = (tmp_path / name for name in ("autoscaler.py", "few.csv", "scenario.yaml"))
+    program.write_text(AUTOSCALER)
+    jobs.write_text("submit,duration,cpu,memory\n" + "0,120,4,1Gi\n" * 4 + "150,300,8,1Gi\n160,100,8,1Gi\n")
+    command = f"{sys.executable} {program} {{server}}"
+    scenario.write_text(json.dumps({"programs": [{"name": "autoscaler", "command": command, "start": "100s"}]}))
+    scheduler = ["--scheduler", "kube-scheduler", "--scheduler-binary", built_tool("kube-scheduler-1.36.3")]
+    cluster = ["-p", "8cpu,16Gi", "-w", jobs, "--enable-compute-sharing"]
+    done = batkube(scenario, *cluster, *scheduler, "--requeue", "checkpoint:1m")
+    assert done.exit_code == 0, done.stderr
+    # timers of programs lie on whole milliseconds
+    assert nodes_told(done, "node_joined") == [(pytest.approx(100, abs=0.01), "extra")]
+    assert nodes_told(done, "node_deleted") == [(pytest.approx(250, abs=0.01), "extra")]
+    on_extra = [row for row in done.rows("pods.csv") if row["node"] == "extra"]
+    assert on_extra
+    assert all(100 <= float(row["starting_time"]) < 250.01 > float(row["finish_time"]) for row in on_extra)
+    account = done.run["requeued"]
+    assert account["jobs"] == 1
+    assert account["work_done"] == pytest.approx(4 * 120 * 4 + (300 + 100) * 8)
+    assert sum(row["success"] == "1" for row in done.rows("jobs.csv")) == 6
+    rows = {row["node"]: float(row["up_seconds"]) for row in done.rows("nodes.csv")}
+    assert rows["extra"] == pytest.approx(150, abs=0.02)
