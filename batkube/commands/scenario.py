@@ -39,7 +39,7 @@ class Scenario:
 
     path: Path
     values: dict[str, Any] = field(default_factory=dict)
-    """What is given, by parameter, as the command line would give it."""
+    """The values given, by parameter, as the command line would give them."""
     _lines: dict[str, int] = field(default_factory=dict)
     """The line of each option, by all its names."""
 

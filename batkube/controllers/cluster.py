@@ -87,7 +87,7 @@ def _labelled(namespace: str, key: str, value: str) -> str:
 
 
 class Cluster:
-    """What all controllers share. ``warn`` tells the user something, once.
+    """The part that all controllers share. ``warn`` tells the user something, once.
 
     ``goes_on``: the simulation goes on in any case, so that what happens by schedule may begin.
 

@@ -188,7 +188,7 @@ class JobsFile(Result):
 
     @cached_property
     def run(self) -> Run:
-        """There is none: raises ResultsError."""
+        """Raise ResultsError: there is none."""
         raise ResultsError(f"{self.path}: has jobs alone, and nothing of a run")
 
     @cached_property

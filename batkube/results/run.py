@@ -159,7 +159,7 @@ class ProgramRun(BaseModel):
     binary: Program | None = None
     starts: int = 1
     ends: list[str] = []
-    """How it ended, each time before the end of the run, and when."""
+    """Its ends before the end of the run: how, and when."""
 
 
 class SchedulerUse(BaseModel):

@@ -66,7 +66,7 @@ class Programs:
 
     programs: list[Program]
     environment: Mapping[str, str]
-    """What their environment has besides ours."""
+    """The variables that their environment has besides ours."""
     launch: LaunchProgram
     date: Callable[[], float]
     observe: Callable[[int], None]

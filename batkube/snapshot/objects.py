@@ -39,7 +39,7 @@ class Snapshot:
     ended: int = 0
     """The pods whose end was seen."""
     left_out: Counter[str] = field(default_factory=Counter)
-    """What a run does not have of it."""
+    """The parts of it that a run does not have."""
 
 
 def snapshot_of(objects: Iterable[JSON]) -> Snapshot:

@@ -1,4 +1,4 @@
-"""What a Deployment allows while it is rolled out: pods too many, pods missing, seconds without progress."""
+"""The limits of a Deployment while it is rolled out: pods too many, pods missing, seconds without progress."""
 
 import math
 from typing import Any

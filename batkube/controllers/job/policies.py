@@ -1,4 +1,4 @@
-"""What a Job says of pods that fail, and of the indexes that are enough (podFailurePolicy, successPolicy)."""
+"""The rules of a Job for pods that fail, and for the indexes that are enough (podFailurePolicy, successPolicy)."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -10,12 +10,12 @@ JSON = dict[str, Any]
 
 @dataclass(frozen=True)
 class Verdict:
-    """What a Job's podFailurePolicy says of a pod that has failed."""
+    """The verdict of a Job's podFailurePolicy on a pod that has failed."""
 
     action: str = ""
     """Empty where no rule matches."""
     message: str | None = None
-    """Why the Job fails, if it does."""
+    """The reason why the Job fails, if it does."""
     counts: bool = True
     """The failure counts towards backoffLimit."""
 

@@ -1,4 +1,4 @@
-"""What a pod of a StatefulSet is: its number, names, labels and volumes."""
+"""The identity of a pod of a StatefulSet: its number, names, labels and volumes."""
 
 import re
 from typing import Any
