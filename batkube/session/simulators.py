@@ -33,6 +33,8 @@ from batkube.simulator.outputs.afterwards import EmbeddedAfterwards
 log = logging.getLogger(__name__)
 
 EMBEDDED, BATSIM = "embedded", "batsim"
+NUMBERED_BY_NAME = 4
+"""The major version of Batsim that numbers hosts as the embedded simulator does."""
 
 
 def check_simulator(settings: RunSettings) -> None:
@@ -165,6 +167,7 @@ def _embedded(
             taken = taken.model_copy(update={"external_events": ()})
         options = simulator_options(taken, workloads.values(), exact=settings.exact, needs_master=settings.exact)
         if machines is not None:
+            machines.number(NUMBERED_BY_NAME)  # a Batsim 5 may have had others (--bounds)
             options = replace(options, machine_events=machines.events, external_events=machines.plan.others or None)
         if ignored := [option for name, option in given.items() if name in WITHOUT_MEANING]:
             log.warning("%s: only Batsim itself has a use for that", ", ".join(ignored))
