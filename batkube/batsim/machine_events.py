@@ -24,7 +24,7 @@ _MICROSECONDS = 6
 
 
 class MachineEvents:
-    """What becomes of hosts, by their numbers, each of which may have several courses."""
+    """The courses of hosts, by their numbers, each of which may have several courses."""
 
     def __init__(self, courses: Mapping[int, Iterable[Course]]) -> None:
         self._courses = {host: tuple(given) for host, given in sorted(courses.items())}

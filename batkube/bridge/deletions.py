@@ -1,4 +1,4 @@
-"""What becomes of jobs whose pods are deleted, by users, controllers or preemption."""
+"""The jobs whose pods are deleted, by users, controllers or preemption."""
 
 from batkube.batsim.jobs import JobState
 from batkube.bridge.client_pods import ClientPods

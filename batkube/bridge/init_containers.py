@@ -29,12 +29,12 @@ INIT_ERROR = "Init:Error"
 
 @dataclass(slots=True)
 class _Progress:
-    """How far the init containers of a pod are."""
+    """The progress of the init containers of a pod."""
 
     job: Job
     client: ClientPod
     go_on: Callable[[], object]
-    """What happens when they are done."""
+    """Called when they are done."""
     endless: bool
     """True if the pod itself never ends."""
     index: int = 0
@@ -44,7 +44,7 @@ class _Progress:
     began: float = 0.0
     """The date at which the present one was started."""
     changes: dict[str, JSON] = field(default_factory=dict)
-    """What the kubelet has still to note of them."""
+    """The notes that the kubelet has still to make of them."""
 
 
 class InitContainers:

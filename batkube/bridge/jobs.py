@@ -71,7 +71,7 @@ class PodRequirements(BaseModel):
     node_selector: dict[str, LabelText] = Field(default_factory=dict, alias="nodeSelector")
     labels: dict[str, LabelText] = Field(default_factory=dict)
     usage: str | None = None
-    """What each pod really uses over time, as in the annotation ``batkube.io/usage``."""
+    """The real use of each pod over time, as in the annotation ``batkube.io/usage``."""
     storage: dict[str, str] = Field(default_factory=dict)
     """The storage host (by name) for each storage label of the profile, Batsim's ``storage_mapping``."""
     pod: dict[str, Any] = Field(default_factory=dict)
@@ -156,7 +156,7 @@ class ClientPod:
     backoff: float = 0.0
     """The simulated seconds that its process waited before it was started the last time."""
     oom_kills: int = 0
-    """How often it was killed for its memory, run after run."""
+    """The number of times it was killed for its memory, run after run."""
     initialized: bool = True
     """False if its init containers are still to run, which take time."""
     containers: Mapping[str, RunTime] = field(default_factory=dict)
@@ -193,7 +193,7 @@ class Attempt:
 
     @property
     def metadata(self) -> str:
-        """What ``jobs.csv`` says of it."""
+        """Return what ``jobs.csv`` says of it."""
         following = f";next={self.next}" if self.next else ""
         return f"attempt={self.number};{self._shown}{following}" if self._shown else ""
 

@@ -1,4 +1,4 @@
-"""What the bridge itself does at later dates: each is a stop of the simulation."""
+"""The deeds of the bridge at later dates: each is a stop of the simulation."""
 
 from collections.abc import Callable
 

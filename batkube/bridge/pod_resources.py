@@ -1,4 +1,4 @@
-"""What pods have of their nodes while they run, and what they really use of it."""
+"""The share of pods in their nodes while they run, and what they really use of it."""
 
 from collections.abc import Callable
 from typing import Any

@@ -1,4 +1,4 @@
-"""What a kubelet tells of a pod that is resized on its node (KEP-1287): conditions, containers, words of Events."""
+"""The words of a kubelet on a pod that is resized on its node (KEP-1287): conditions, containers, Events."""
 
 from typing import Any
 

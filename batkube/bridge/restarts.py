@@ -1,4 +1,4 @@
-"""When containers that have ended are started again: the kubelet's back-off (``pkg/kubelet/util/backoff``).
+"""The restarts of containers that have ended: the kubelet's back-off (``pkg/kubelet/util/backoff``).
 
 It begins at once, then waits 10 s, twice as long each time, 300 s at most; a process that has run for ten minutes
 begins anew.

@@ -1,4 +1,4 @@
-"""What pods use on their nodes while they run, from the first pod on that says what it uses.
+"""The book of what pods use on their nodes while they run, from the first pod on that says what it uses.
 
 Pods that say nothing of it use what they request.
 """

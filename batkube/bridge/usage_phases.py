@@ -1,4 +1,4 @@
-"""What a pod really uses over time: the annotation ``batkube.io/usage``.
+"""The real use of a pod over time: the annotation ``batkube.io/usage``.
 
 Phases, each with the time since its process started, and amounts of cpu and memory: ``cpu=500m,memory=1Gi; 10m
 cpu=2,memory=3Gi; 1h cpu=80%``. The time of the first may be left out. A share is of what the pod requests. What a phase
@@ -23,7 +23,7 @@ _RESOURCES = ("cpu", "memory")
 
 @dataclass(frozen=True, slots=True)
 class Phase:
-    """What is used from a time on."""
+    """The use from a time on."""
 
     since: float
     """Simulated seconds since the process started."""

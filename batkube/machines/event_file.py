@@ -30,7 +30,7 @@ _MOST = 100_000
 
 @dataclass(frozen=True)
 class Scene:
-    """What events are said of."""
+    """The cluster that events are said of."""
 
     places: Places
     epoch: float

@@ -22,7 +22,7 @@ _SHORTEST = 1e-3
 
 
 class Per(StrEnum):
-    """What fails at a time."""
+    """The machines that fail together."""
 
     HOST = "host"
     ZONE = "zone"

@@ -1,4 +1,4 @@
-"""What becomes of machines in a run: all that its options say, put together."""
+"""The plan for machines in a run: all that its options say, put together."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -27,7 +27,7 @@ class MachinePlan:
     """The plan of a run."""
 
     courses: dict[str, list[Course]]
-    """When each host is gone, by its name."""
+    """The outages of each host, by its name."""
     drains: list[Drain] = field(default_factory=list)
     others: list[ExternalEvent] = field(default_factory=list)
     """External events of types that Batsim does not know."""

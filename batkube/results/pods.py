@@ -80,7 +80,7 @@ class PodRecord:
     """The seconds of ``wait_constraints`` by kube-scheduler's plugin: ``name=seconds;...``."""
     stages: PodStageTimes | None = None
     resizes: tuple[Resize, ...] = ()
-    """What it has asked for later, if that was changed: ``resizes.csv``."""
+    """The requests that it had later, if they were changed: ``resizes.csv``."""
 
 
 PODS = Table(PodRecord, without=["stages", "resizes"])

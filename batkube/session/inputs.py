@@ -70,7 +70,7 @@ class Inputs:
     imported: dict[str, Imported]
     """The workloads that were converted from other formats than Batsim's, by the name of the workload."""
     machines: Machines | None
-    """What is planned for machines; None for nothing, or what Batsim's own files say."""
+    """The plan for machines; None for nothing, or what Batsim's own files say."""
     warnings: list[str]
     """The warnings for the user: slips, and requests without effect."""
 

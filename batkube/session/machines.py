@@ -1,4 +1,4 @@
-"""What is planned for the machines of a run, with the numbers that its simulator has for them."""
+"""The plan for the machines of a run, with the numbers that its simulator has for them."""
 
 from collections.abc import Iterable
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The dates at which a Job may make pods again after some have failed: ten seconds after the first, twice as long each time."""
+"""The back-off of Jobs: they make pods again ten seconds after one has failed, and twice as long each time."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
