@@ -13,6 +13,8 @@ from batkube.controllers.replica_set import ReplicaSetController
 from batkube.controllers.stateful_set.controller import StatefulSetController
 from batkube.controllers.taint_eviction import TaintEvictionController
 from batkube.controllers.ttl_after_finished import TtlAfterFinished
+from batkube.controllers.volumes.binder import VolumeBinder
+from batkube.controllers.volumes.protection import ClaimProtection, VolumeProtection
 
 BUILT_IN: tuple[type[Controller], ...] = (
     CronJobController,
@@ -21,10 +23,13 @@ BUILT_IN: tuple[type[Controller], ...] = (
     DeploymentController,
     ReplicaSetController,
     StatefulSetController,
+    VolumeBinder,
     DisruptionController,
     TtlAfterFinished,
     TaintEvictionController,
     PodGarbageCollector,
+    ClaimProtection,
+    VolumeProtection,
     NamespaceController,
     GarbageCollector,
 )
