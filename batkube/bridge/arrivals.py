@@ -27,7 +27,7 @@ class Arrivals:
         self._time = time
         self._events = events
         self._left: list[DatedObject] = []
-        """Those that are to come, the next one last."""
+        """The arrivals that are to come, the next one last."""
 
     def plan(self, objects: Iterable[DatedObject]) -> None:
         """Let objects come; those of one date in their order."""

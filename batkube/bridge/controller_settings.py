@@ -7,7 +7,7 @@ class Which(StrEnum):
     """The controllers of a simulated cluster."""
 
     AUTO = "auto"
-    """Those that are built in, until a kube-controller-manager calls."""
+    """The built-in ones, until a kube-controller-manager calls."""
     BUILTIN = "builtin"
     """The same, whoever calls."""
     NONE = "none"

@@ -47,7 +47,7 @@ class Drains:
         self._until: dict[str, float] = {}
         """The nodes that are being drained, and until when."""
         self._cordoned: set[str] = set()
-        """Those of them that were in use before."""
+        """The nodes that were in use before."""
         for drain in drains:
             for node in drain.nodes:
                 self._plan.add(drain.begin, partial(self._begin, node, drain.end), lambda: True)

@@ -236,7 +236,7 @@ class Job:
     machine_lost: bool = False
     """True if it is killed because a node of it was lost, or is drained."""
     attempt: Attempt | None = None
-    """None where no job is submitted anew."""
+    """The work over all attempts; None where no job is submitted anew."""
 
     def move(self, state: JobState) -> None:
         """Go on to ``state``. Raises InvariantBroken if that is not a step forward."""

@@ -36,7 +36,7 @@ class Kubelet:
         self.exit_codes: dict[str, Mapping[str, int]] = {}
         """The exit codes of the containers of running pods that end each with its own, by name."""
         self.usage: UsageBook | None = None
-        """What processes use while they run."""
+        """The real use of processes while they run."""
         self.oom_killed: set[str] = set()
         """The pods whose process was killed, or is about to be, for the memory that it used."""
 

@@ -14,7 +14,7 @@ SANDBOX = "PodReadyToStartContainers"
 _WITHOUT_SANDBOX = ("Initialized", "Ready", "ContainersReady")
 _WITH_SANDBOX = (*_WITHOUT_SANDBOX, SANDBOX)
 _RESIZED = ("allocatedResources", "resources")
-"""What the kubelet tells of containers that were resized."""
+"""The kubelet's report on containers that were resized."""
 _STILL_TO_START: JSON = {"waiting": {"reason": "PodInitializing"}}
 
 

@@ -73,7 +73,7 @@ class PodStages:
         self._notices = Plan()
         """The Events of the stages in between, told with their own date at the next stop: nothing depends on them."""
         self.first: Callable[[Job, Action], bool] = lambda job, go_on: False
-        """What has to be done before a job's process starts, and then calls the second; False if nothing is to be."""
+        """Does what comes before a job's process, and then calls the second; returns False if nothing is to be done."""
 
     @property
     def next_date(self) -> float | None:

@@ -79,7 +79,7 @@ class SimulatedClock:
         self._poke_again = False
         self._helpers: list[Helper] = []
         self._punctual: list[Helper] = []
-        """Those of programs whose waits are appointments."""
+        """The helpers of programs whose waits are appointments."""
         self._births: dict[Helper, int] = {}
 
     def take_over(self, helper: Helper, *, punctual: bool = False) -> None:

@@ -21,7 +21,7 @@ class Key:
     annotation: Any
     help: str
     option: Option | None = None
-    """None for a parameter of the command that is no setting."""
+    """The option; None for a parameter of the command that is no setting."""
 
     @property
     def several(self) -> bool:

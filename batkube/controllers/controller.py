@@ -13,7 +13,7 @@ JSON = dict[str, Any]
 ALL = "*"
 """All kinds, in what wakes a controller or what it follows."""
 Key = Hashable
-"""What a controller has in its queue: in general namespace and name."""
+"""An entry of a controller's queue: in general namespace and name."""
 
 
 class Controller:

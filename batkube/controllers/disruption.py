@@ -26,7 +26,7 @@ _SCALED = {
 }
 """The controllers of pods that have a size, by kind."""
 _BUDGET, _POD = "budget", "pod"
-"""What a key stands for."""
+"""The kinds of things that a key stands for."""
 _UNMANAGED = (
     "Pods selected by this PodDisruptionBudget (selector: {}) were found to be unmanaged. As a result, the status of "
     "the PDB cannot be calculated correctly, which may result in undefined behavior. To account for these pods please "

@@ -59,7 +59,7 @@ class Failures(BaseModel):
     label: str | None = None
     after: Annotated[Date, Field(alias="from")] = 0.0
     lasts: Annotated[Date | None, Field(alias="for")] = None
-    """None: as long as the run."""
+    """The length of the time in which machines fail; None: as long as the run."""
     seed: int | None = None
 
     @model_validator(mode="after")

@@ -33,7 +33,7 @@ class PodTimes:
         self.cpu, self.memory, self.gpu, self.work = (array("q") for _ in range(4))
         self.node = array("i")
         self.goes_on: set[int] = set()
-        """Those that only go on with a pod that was there before, after a change of its requests."""
+        """The spans that only go on with a pod that was there before, after a change of its requests."""
 
     def __len__(self) -> int:
         return len(self.created)

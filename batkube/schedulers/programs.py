@@ -41,7 +41,7 @@ class Program:
     folder: Path | None = None
     starts: int = 0
     process: SchedulerProcess | None = None
-    """None while it does not run."""
+    """Its process; None while it does not run."""
     started: float = 0.0
     backoff: float = 0.0
     due: float | None = None

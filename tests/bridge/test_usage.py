@@ -1,4 +1,4 @@
-"""What pods really use: phases over time, ``usage.csv``, ``kubectl top``, and the end of those that use too much."""
+"""The real use of pods: phases over time, ``usage.csv``, ``kubectl top``, and the end of those that use too much."""
 
 from pathlib import Path
 

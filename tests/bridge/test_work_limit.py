@@ -1,4 +1,4 @@
-"""How long a scheduler may be at work with one event, on a machine that has other things to do as well."""
+"""The limit to how long a scheduler may be at work with one event, on a machine that has other things to do as well."""
 
 from collections.abc import Awaitable, Callable
 

@@ -47,7 +47,7 @@ def ended(at: str, code: int = 0) -> JSON:
 
 @pytest.fixture
 def dump(tmp_path: Path) -> Path:
-    """What kubectl would write of two nodes and five pods."""
+    """Return what kubectl would write of two nodes and five pods."""
     done = pod(
         "done", "2026-03-01T10:00:00Z", phase="Succeeded", startTime="2026-03-01T10:00:05Z",
         containerStatuses=[ended("2026-03-01T10:02:05Z")],

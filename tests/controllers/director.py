@@ -1,4 +1,4 @@
-"""Who plays a scenario on a cluster: users with their deeds, a scheduler, and somebody who looks and takes notes.
+"""The director of a scenario on a cluster: users with their deeds, a scheduler, and somebody who looks and takes notes.
 
 It speaks HTTP, beside a real kube-controller-manager (`program.py`) and in process (`playing.py`): the same each time.
 """

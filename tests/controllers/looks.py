@@ -1,4 +1,4 @@
-"""What was seen of a cluster: at each look what has changed since the last, with dates in simulated seconds."""
+"""The looks at a cluster: at each look what has changed since the last, with dates in simulated seconds."""
 
 from __future__ import annotations
 

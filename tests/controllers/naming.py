@@ -17,7 +17,7 @@ JSON = dict[str, Any]
 
 UID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 COMPLETED = re.compile("[bcdfghjklmnpqrstvwxz2456789]{5}")
-"""What the server puts behind a name that it completes."""
+"""The ending that the server puts behind a name that it completes."""
 _CHANCE = ("uid", "resourceVersion", "managedFields")
 
 

@@ -29,7 +29,7 @@ FOLDER = Path(__file__).parent / "scenarios"
 
 
 class Deed(BaseModel):
-    """What a user does."""
+    """A deed of a user."""
 
     model_config = ConfigDict(extra="forbid")
 

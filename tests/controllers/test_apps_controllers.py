@@ -1,4 +1,4 @@
-"""What the controllers of `apps` and of disruption budgets do where no recorded scenario looks."""
+"""The controllers of `apps` and of disruption budgets, where no recorded scenario looks."""
 
 from typing import Any
 

@@ -25,7 +25,7 @@ JOBS = "jobs.batch"
 BATCH_PERIOD = 1.0
 """The simulated seconds for which changes are gathered."""
 _JOB, _POD, _PODS = "job", "pod", "pods"
-"""What a key stands for: a Job, a pod that has lost its Job, all pods of a Job that is over."""
+"""The kinds of things that a key stands for: a Job, a pod that has lost its Job, all pods of a Job that is over."""
 
 
 class JobController(Controller):
