@@ -2,9 +2,9 @@
 
 from collections.abc import Callable, Sequence
 from itertools import chain
-from typing import Any
+from typing import Any, TypeAlias
 
-from batkube.controllers.catalogue import BUILT_IN
+from batkube.controllers.catalogue import BUILT_IN, Listed
 from batkube.controllers.cluster import Cluster
 from batkube.controllers.controller import ALL, Controller
 from batkube.controllers.work_queue import Clock
@@ -17,13 +17,17 @@ MOST_AT_ONCE = 1_000_000
 """The most keys that are looked at at one date: more are controllers that never come to rest."""
 
 
+_Kind: TypeAlias = type[Controller] | Listed
+
+
 class RestlessControllers(Exception):
     """A fault: controllers that go on for ever without time going on."""
 
 
 class ControlPlane:
-    """Plays the controllers ``kinds`` from ``start`` to ``stop``: at ``sync`` until nothing moves any more.
+    """Plays controllers from ``start`` to ``stop``: at ``sync`` until nothing moves any more.
 
+    ``kinds``: those that are played; None for all that are built in.
     ``gives_way_to``: nothing is played as soon as a client has called whose User-Agent has this in it. ``goes_on``: see
     Cluster. ``warn`` tells the user something.
     """
@@ -34,21 +38,23 @@ class ControlPlane:
         clock: Clock,
         warn: Callable[[str], None],
         *,
-        kinds: Sequence[type[Controller]] = BUILT_IN,
+        kinds: Sequence[type[Controller]] | None = None,
         gives_way_to: str | None = MANAGER,
         goes_on: Callable[[], bool] = lambda: True,
     ) -> None:
         self._server = server
         self._warn = warn
-        self._kinds = kinds
+        self._kinds: Sequence[_Kind] = BUILT_IN if kinds is None else kinds
         self._cluster = Cluster(server, clock, warn, goes_on, self._work)
         self._acting: list[Controller] = []
-        self._asleep: dict[str, list[type[Controller]]] = {}
+        self._asleep: dict[str, list[_Kind]] = {}
         """The controllers that no object needs yet, by the kinds that wake them."""
-        self._sleepers: dict[str, tuple[type[Controller], ...]] = {}
+        self._sleepers: dict[str, tuple[_Kind, ...]] = {}
         """The same, with those that any kind wakes, as far as asked for."""
-        self._woken: dict[type[Controller], None] = {}
+        self._woken: dict[_Kind, None] = {}
+        self._running: dict[_Kind, Controller] = {}
         self._controllers: list[Controller] = []
+        """Those that run, in the order of ``kinds``."""
         self._agents_seen = 0
         self._gives_way_to = gives_way_to
         self._listening = False
@@ -73,7 +79,7 @@ class ControlPlane:
             self._server.store.unsubscribe(self._on_change)
             self._cluster.close()
         self._listening = False
-        self._asleep, self._sleepers, self._woken, self._controllers = {}, {}, {}, []
+        self._asleep, self._sleepers, self._woken, self._running, self._controllers = {}, {}, {}, {}, []
 
     def sync(self) -> bool:
         """Let all controllers act, at the present date, until none has anything to do; tell whether one had."""
@@ -111,7 +117,8 @@ class ControlPlane:
         return min((date for each in self._controllers if (date := each.queue.awaited_date) is not None), default=None)
 
     def _concerned(self) -> list[str] | None:
-        concerned = dict.fromkeys(chain(self._asleep, *(kind.follows for kind in self._kinds)))
+        follows = ((ALL,) if isinstance(kind, Listed) else kind.follows for kind in self._kinds)
+        concerned = dict.fromkeys(chain(self._asleep, *follows))
         return None if ALL in concerned else list(concerned)
 
     def _on_change(self, change: Change) -> None:
@@ -127,7 +134,8 @@ class ControlPlane:
         if concerned is None:
             concerned = self._sleepers[resource] = (*self._asleep.get(resource, ()), *self._asleep.get(ALL, ()))
         for kind in concerned:
-            if (kind.missed if gone else kind.wanted)(obj):
+            loaded = _loaded(kind)
+            if (loaded.missed if gone else loaded.wanted)(obj):
                 self._woken[kind] = None
 
     def _wake(self) -> None:
@@ -138,9 +146,9 @@ class ControlPlane:
             self._asleep[resource] = [kind for kind in kinds if kind not in woken]
             if not self._asleep[resource]:
                 del self._asleep[resource]
-        started = [kind(self._cluster) for kind in woken]
-        self._controllers.extend(started)
-        self._controllers.sort(key=lambda controller: self._kinds.index(type(controller)))
+        started = [_loaded(kind)(self._cluster) for kind in woken]
+        self._running |= dict(zip(woken, started, strict=True))
+        self._controllers = [self._running[kind] for kind in self._kinds if kind in self._running]
         for controller in started:
             followed = controller.follows
             if ALL in followed:
@@ -163,3 +171,7 @@ class ControlPlane:
         )
         self.stop()
         return True
+
+
+def _loaded(kind: _Kind) -> type[Controller]:
+    return kind.load() if isinstance(kind, Listed) else kind

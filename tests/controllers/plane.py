@@ -4,7 +4,6 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from batkube.bridge.time import SimulatedTime
-from batkube.controllers.catalogue import BUILT_IN
 from batkube.controllers.control_plane import ControlPlane
 from batkube.controllers.controller import Controller
 from batkube.kube.server import ApiServer
@@ -15,7 +14,7 @@ JSON = dict[str, Any]
 class Plane:
     """A cluster with controllers, whose kubelet and scheduler are the test."""
 
-    def __init__(self, kinds: Sequence[type[Controller]] = BUILT_IN) -> None:
+    def __init__(self, kinds: Sequence[type[Controller]] | None = None) -> None:
         self.time = SimulatedTime(1_577_836_800.0)
         self.server = ApiServer(now=self.time.unix)
         self.warnings: list[str] = []
