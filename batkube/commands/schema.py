@@ -4,7 +4,6 @@ import json
 from enum import StrEnum
 
 from batkube.commands.scenario_keys import Key
-from batkube.commands.scenario_schema import scenario_schema
 from batkube.settings import FINISHED
 
 
@@ -22,5 +21,7 @@ def main(which: Schema, keys: list[Key]) -> int:
 
 def text(which: Schema, keys: list[Key]) -> str:
     """Return the schema as a file has it."""
+    from batkube.commands.scenario_schema import scenario_schema  # the command line has no need to load it
+
     schemas = {Schema.SCENARIO: scenario_schema}
     return json.dumps(schemas[which](keys), indent=1) + "\n"

@@ -1,11 +1,13 @@
 """The options by which machines come to harm."""
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from pydantic import BaseModel, ConfigDict, field_validator
 
-from batkube.machines.failures import Failures, read_failures
 from batkube.option import CLUSTER, Option
+
+if TYPE_CHECKING:
+    from batkube.machines.failures import Failures
 
 
 class MachineSettings(BaseModel):
@@ -23,11 +25,16 @@ class MachineSettings(BaseModel):
     @field_validator("failures")
     @classmethod
     def _are_failures(cls, texts: tuple[str, ...]) -> tuple[str, ...]:
-        for text in texts:
-            read_failures(text)
+        _read(texts)
         return texts
 
     @property
-    def read(self) -> list[Failures]:
+    def read(self) -> "list[Failures]":
         """The failures, as they are meant."""
-        return [read_failures(text) for text in self.failures]
+        return _read(self.failures)
+
+
+def _read(texts: tuple[str, ...]) -> "list[Failures]":
+    from batkube.machines.failures import read_failures  # it takes a while to load, and few name failures
+
+    return [read_failures(text) for text in texts]

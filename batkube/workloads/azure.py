@@ -4,11 +4,10 @@ https://github.com/Azure/AzurePublicDataset/blob/master/AzureTracesForPacking202
 request, with times in days; ``vmType`` says which share of a machine a type takes, on each machine that has it.
 """
 
-import sqlite3
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import closing
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote as url_quote
 
 from batkube.batsim.input_file import quote
@@ -16,6 +15,9 @@ from batkube.batsim.jobs import MAX_DATE
 from batkube.workloads import machine_shares
 from batkube.workloads.reader import Reader, Record
 from batkube.workloads.source import Head, Source
+
+if TYPE_CHECKING:
+    import sqlite3
 
 JSON = dict[str, Any]
 
@@ -39,6 +41,8 @@ class AzureReader(Reader):
 
     def records(self, source: Source) -> Iterator[Record]:
         """Yield the machines by their start. Those that were there at the start of the trace come at 0."""
+        import sqlite3  # readers are loaded to tell formats apart
+
         if not source.head().content.startswith(_MAGIC):
             raise source.error(None, "expected a SQLite database")
         try:
@@ -53,7 +57,7 @@ class AzureReader(Reader):
             raise source.error(None, f"SQLite: {error}") from None
 
 
-def _types(source: Source, trace: sqlite3.Connection) -> dict[Any, JSON]:
+def _types(source: Source, trace: "sqlite3.Connection") -> dict[Any, JSON]:
     """Return what each type asks for: its shares of the machine that most types are for, else of its first one."""
     rows = trace.execute(_TYPES).fetchall()
     usual = next((machine for machine, _ in Counter(machine for _, machine, _, _ in rows).most_common(1)), None)
