@@ -4,10 +4,10 @@ A kubelet renews its own every ten seconds. Here they are made, and renewed, whe
 time at which the kubelet would have. So they cost nothing where nobody looks.
 """
 
-from datetime import datetime
 from typing import Any
 
 from batkube.bridge.time import SimulatedTime
+from batkube.kube.apimachinery.times import unix_seconds
 from batkube.kube.server import ApiServer
 
 JSON = dict[str, Any]
@@ -57,6 +57,6 @@ def _alive_at(node: JSON, clock: SimulatedTime) -> float:
     """Return the last date, in simulated seconds, at which the node's kubelet was there."""
     for condition in node.get("status", {}).get("conditions", ()):
         if condition["type"] == "Ready" and condition["status"] != "True" and condition.get("lastTransitionTime"):
-            lost = datetime.fromisoformat(condition["lastTransitionTime"]).timestamp() - clock.epoch
+            lost = unix_seconds(condition["lastTransitionTime"]) - clock.epoch
             return min(max(lost, 0.0), clock.now)
     return clock.now

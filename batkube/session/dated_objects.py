@@ -4,12 +4,12 @@ import hashlib
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 from batkube.bridge.arrivals import DatedObject
 from batkube.kube.apimachinery.status import ApiError
+from batkube.kube.apimachinery.times import unix_seconds
 from batkube.kube.server import ApiServer
 from batkube.results.run import ImportedFile, input_file
 from batkube.session.manifests import Manifest, ManifestError, files_of, read_manifests
@@ -107,7 +107,7 @@ def _date(manifest: Manifest, epoch: float, first: float) -> float:
         return read_length(str(text))
     except ValueError as error:
         try:
-            date = datetime.fromisoformat(str(text)).timestamp() - epoch
+            date = unix_seconds(str(text)) - epoch
         except ValueError:
             raise ManifestError(f"{manifest.where}: {CREATED_AT}: {error}") from None
     if date < 0:
@@ -117,7 +117,7 @@ def _date(manifest: Manifest, epoch: float, first: float) -> float:
 
 def _unix(manifest: Manifest, stamp: str) -> float:
     try:
-        return datetime.fromisoformat(stamp).timestamp()
+        return unix_seconds(stamp)
     except ValueError:
         raise ManifestError(f"{manifest.where}: metadata.creationTimestamp: {stamp!r} is no date") from None
 

@@ -3,9 +3,9 @@
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from datetime import datetime
 from typing import Any
 
+from batkube.kube.apimachinery.times import unix_seconds
 from batkube.snapshot.reading import SnapshotError
 
 JSON = dict[str, Any]
@@ -77,7 +77,7 @@ def snapshot_of(objects: Iterable[JSON]) -> Snapshot:
 def _date(where: str, text: object) -> int:
     """Return Unix seconds."""
     try:
-        return int(datetime.fromisoformat(str(text)).timestamp())
+        return int(unix_seconds(str(text)))
     except ValueError:
         raise SnapshotError(f"{where}: metadata.creationTimestamp: {text!r} is no date") from None
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
-from batkube.kube.apimachinery.times import TimeError, read_micro_time, read_time
+from batkube.kube.apimachinery.times import TimeError, read_micro_time, read_time, unix_seconds
 
 
 @pytest.mark.parametrize(
@@ -56,3 +58,14 @@ def test_a_micro_time_that_is_none(sent: str, rest: str, element: str) -> None:
 def test_a_time_that_never_is(sent: str, what: str) -> None:
     with pytest.raises(TimeError, match=f"{what} out of range"):
         read_time(sent)
+
+
+def test_dates_without_a_zone_mean_the_same_on_every_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TZ", "Asia/Tokyo")
+    time.tzset()
+    try:
+        assert unix_seconds("1970-01-02T00:01:00") == unix_seconds("1970-01-02T00:01:00Z") == 86_460
+        assert unix_seconds("1970-01-02T00:01:00+01:00") == 82_860
+    finally:
+        monkeypatch.undo()
+        time.tzset()

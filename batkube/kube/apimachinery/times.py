@@ -65,6 +65,12 @@ def read_micro_time(text: str) -> str:
     return text if text.endswith("Z") else moment.strftime("%Y-%m-%dT%H:%M:%S.%fZ")
 
 
+def unix_seconds(text: str) -> float:
+    """Return a date in Unix seconds; one that names no zone is in UTC. Raises ValueError."""
+    moment = datetime.fromisoformat(text)
+    return (moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)).timestamp()
+
+
 def _moment(text: str) -> datetime:
     for what, at, most, least in _RANGES:
         if not least <= int(text[at : at + 2]) <= most:

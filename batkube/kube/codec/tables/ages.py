@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from ...apimachinery.times import unix_seconds
 
 UNKNOWN = "<unknown>"
 
@@ -38,11 +38,6 @@ def human_duration(seconds: float) -> str:
 def _pair(seconds: int, large: int, its_name: str, small: int, name: str) -> str:
     rest = seconds % large // small
     return f"{seconds // large}{its_name}" + (f"{rest}{name}" if rest else "")
-
-
-def unix_seconds(timestamp: str) -> float:
-    """Return an RFC 3339 time in Unix seconds. Raise ValueError if it is malformed."""
-    return datetime.fromisoformat(timestamp).timestamp()
 
 
 class Ages:
