@@ -17,7 +17,7 @@ from pydantic import BaseModel, BeforeValidator, Field, PrivateAttr, ValidationI
 
 from batkube.machines.places import Place, Places
 from batkube.startup.delays import STRICT
-from batkube.startup.lengths import LONGEST, read_length
+from batkube.startup.lengths import LONGEST, read_length_if_text
 from batkube.startup.model_file import read_model
 
 FOREVER = "forever"
@@ -50,7 +50,7 @@ def _date(value: Any, info: ValidationInfo) -> Any:
         if date < 0:
             raise ValueError(f"{value} of the first day is before the simulation begins, by --epoch")
         return date
-    return _length(value)
+    return read_length_if_text(value)
 
 
 def _scene(info: ValidationInfo) -> Scene:
@@ -59,14 +59,8 @@ def _scene(info: ValidationInfo) -> Scene:
     return scene
 
 
-def _length(value: Any) -> Any:
-    if isinstance(value, str):
-        return read_length(value)
-    return value
-
-
 def _span(value: Any) -> Any:
-    return math.inf if value == FOREVER else _length(value)
+    return math.inf if value == FOREVER else read_length_if_text(value)
 
 
 def _names(value: Any) -> Any:
@@ -97,7 +91,7 @@ class Entry(BaseModel):
     """The seconds for which they are gone."""
     drain: Span | None = None
     """The seconds for which they are cordoned."""
-    every: Annotated[Annotated[float, Field(gt=0, le=LONGEST)], BeforeValidator(_length)] | None = None
+    every: Annotated[Annotated[float, Field(gt=0, le=LONGEST)], BeforeValidator(read_length_if_text)] | None = None
     times: Annotated[int, Field(ge=1, le=_MOST)] = 1
 
     _places: list[Place] = PrivateAttr(default_factory=list)

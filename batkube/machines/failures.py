@@ -8,14 +8,14 @@ import math
 from collections.abc import Iterator, Mapping
 from enum import StrEnum
 from random import Random
-from typing import Annotated, Any
+from typing import Annotated
 
 from pydantic import BaseModel, BeforeValidator, Field, ValidationError, model_validator
 
 from batkube.batsim.machine_events import Course, Span
 from batkube.machines.places import Place, Places
 from batkube.startup.delays import STRICT
-from batkube.startup.lengths import LONGEST, read_length
+from batkube.startup.lengths import LONGEST, read_length_if_text
 
 _SHORTEST = 1e-3
 """The least mean in seconds."""
@@ -35,12 +35,8 @@ class Spread(StrEnum):
     WEIBULL = "weibull"
 
 
-def _length(value: Any) -> Any:
-    return read_length(value) if isinstance(value, str) else value
-
-
-Mean = Annotated[Annotated[float, Field(ge=_SHORTEST, le=LONGEST)], BeforeValidator(_length)]
-Date = Annotated[Annotated[float, Field(ge=0, le=LONGEST)], BeforeValidator(_length)]
+Mean = Annotated[Annotated[float, Field(ge=_SHORTEST, le=LONGEST)], BeforeValidator(read_length_if_text)]
+Date = Annotated[Annotated[float, Field(ge=0, le=LONGEST)], BeforeValidator(read_length_if_text)]
 
 
 class Failures(BaseModel):

@@ -2,6 +2,7 @@
 
 import math
 import re
+from typing import Any
 
 _UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0, "w": 604800.0}
 _PART = re.compile(r"([0-9]+(?:\.[0-9]+)?)(ms|[smhdw])")
@@ -31,3 +32,8 @@ def read_length(text: str) -> float:
     if not 0 <= seconds <= LONGEST:
         raise ValueError(f"expected seconds or a length such as 1h30m, from 0 to {LONGEST:g} s, not {text!r}")
     return seconds
+
+
+def read_length_if_text(value: Any) -> Any:
+    """Return the seconds of a text; what is none, such as a number, as it is. Raises ValueError."""
+    return read_length(value) if isinstance(value, str) else value
