@@ -2,7 +2,7 @@
 
 A pod costs the simulator nothing until it has a node. Then each run of its process is a job that is registered when it
 starts, with a profile of its own. Init containers come before that (``init_containers.py``). Where the pod's
-restartPolicy says so the process is started again, after the kubelet's back-off (``restarts.py``).
+restartPolicy says so the process is started again, after the kubelet's back-off (``back_off.py``).
 """
 
 from collections.abc import Callable
@@ -10,6 +10,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
+from batkube.back_off import wait_before
 from batkube.batsim.jobs import JobDescription, JobState
 from batkube.bridge.cluster import NO_SUCH_NODE, Cluster
 from batkube.bridge.errors import InputError
@@ -20,7 +21,7 @@ from batkube.bridge.kubelet import KILLED_BY_SIGKILL
 from batkube.bridge.names import Names
 from batkube.bridge.plan import Plan
 from batkube.bridge.registration import Registration
-from batkube.bridge.restarts import MOST_RETRIES, is_restarted, wait_before
+from batkube.bridge.restarts import MOST_RETRIES, is_restarted
 from batkube.bridge.run_times import RunTimes, owner_kind
 from batkube.bridge.startup import PodStages
 from batkube.bridge.time import SimulatedTime

@@ -9,13 +9,14 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
+from batkube.back_off import wait_before
 from batkube.batsim.jobs import JobState
 from batkube.bridge.job_control import JobControl
 from batkube.bridge.jobs import ClientPod, Job
 from batkube.bridge.kubelet import Kubelet
 from batkube.bridge.plan import Plan
 from batkube.bridge.pod_status import is_sidecar
-from batkube.bridge.restarts import MOST_RETRIES, wait_before
+from batkube.bridge.restarts import MOST_RETRIES
 from batkube.bridge.run_times import RunTimes, owner_kind
 from batkube.bridge.time import SimulatedTime
 from batkube.results.events import EventLog

@@ -13,13 +13,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO
 
+from batkube.back_off import wait_before
 from batkube.schedulers.process import LaunchedProcess, SchedulerError, SchedulerProcess
 from batkube.schedulers.program_settings import ProgramSettings, Restart
-
-FIRST_BACKOFF, LONGEST_BACKOFF = 10.0, 300.0
-"""Seconds of the programs' clock between an end and the next start, from the second on; the first is at once."""
-FORGIVEN_AFTER = 2 * LONGEST_BACKOFF
-"""A program that has run for so long begins anew: its next start is at once. As a kubelet does with containers."""
 
 LaunchProgram = Callable[[Sequence[str], Mapping[str, str], IO[bytes], Path | None, str], Awaitable[LaunchedProcess]]
 """Starts a command with an environment, an output and a folder; the text is another one at each start of each program,
@@ -134,10 +130,7 @@ class Programs:
                     f"ends; 'restart: on-failure' (--program '{program.name}:on-failure=...') starts it again"
                 )
             return
-        if self.date() - program.started >= FORGIVEN_AFTER or program.starts == 1:
-            program.backoff = 0.0
-        else:
-            program.backoff = min(max(2 * program.backoff, FIRST_BACKOFF), LONGEST_BACKOFF)
+        program.backoff = wait_before(program.starts - 1, self.date() - program.started, program.backoff)
         self.on_end(Ended(program.name, how, code, program.backoff))
         program.due = self.date() + program.backoff
         if not program.backoff:
