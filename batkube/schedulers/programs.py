@@ -6,8 +6,6 @@ be started again is started at its date (``start_due``).
 
 import asyncio
 import os
-import shlex
-import shutil
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,7 +13,7 @@ from typing import IO
 
 from batkube.back_off import wait_before
 from batkube.schedulers.process import LaunchedProcess, SchedulerError, SchedulerProcess
-from batkube.schedulers.program_settings import ProgramSettings, Restart
+from batkube.schedulers.program_settings import Restart
 
 LaunchProgram = Callable[[Sequence[str], Mapping[str, str], IO[bytes], Path | None, str], Awaitable[LaunchedProcess]]
 """Starts a command with an environment, an output and a folder; the text is another one at each start of each program,
@@ -151,13 +149,3 @@ class Programs:
         self.observe(process.pid)
         if late:
             self.on_start(program.name, program.starts)
-
-
-def words_of(settings: ProgramSettings) -> list[str]:
-    """Return the words of its command, the program with its path. Raises ValueError where there is no such program."""
-    words = shlex.split(settings.command)
-    if settings.folder is not None and "/" in words[0]:
-        words[0] = str(settings.folder.absolute() / words[0])
-    if shutil.which(words[0]) is None:
-        raise ValueError(f"no program {words[0]} on this machine")
-    return words

@@ -1,7 +1,6 @@
 """The scheduler under test: its names, and how it is started if it is not inside batkube."""
 
 import os
-import shlex
 import shutil
 import subprocess
 from collections.abc import Mapping, Sequence
@@ -10,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from batkube.schedulers import kube_scheduler
+from batkube.schedulers.command_line import words_of
 from batkube.schedulers.extenders import Extender, read_extenders, relayed
 from batkube.schedulers.policies.loading import BUILT_IN, LoadedPolicy, PolicyError, is_policy, load
 from batkube.schedulers.process import Launch, SchedulerProcess
@@ -188,16 +188,9 @@ def choose(
 
 def _own_command(command: str, names: tuple[str, ...], folder: Path | None) -> SchedulerUnderTest:
     try:
-        words = tuple(shlex.split(command))
+        return SchedulerUnderTest("command", names, tuple(words_of(command, folder)))
     except ValueError as error:
-        raise SchedulerChoiceError(f"--scheduler-cmd: {error}: {command}") from None
-    if not words:
-        raise SchedulerChoiceError("--scheduler-cmd: no program named")
-    if folder is not None and "/" in words[0]:
-        words = (str(folder.absolute() / words[0]), *words[1:])
-    if "{" not in words[0] and shutil.which(words[0]) is None:
-        raise SchedulerChoiceError(f"--scheduler-cmd: no program {words[0]} on this machine")
-    return SchedulerUnderTest("command", names, words)
+        raise SchedulerChoiceError(f"--scheduler-cmd: {error}") from None
 
 
 def _binary(given: Path | None) -> Path:

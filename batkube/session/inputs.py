@@ -14,9 +14,9 @@ from batkube.kube.schema.gates import GateError
 from batkube.kube.schema.runtime_config import RuntimeConfigError
 from batkube.platforms.given import GivenPlatform, read_given_platform
 from batkube.results.frames import NotInstalled, import_or_say
+from batkube.schedulers.command_line import words_of
 from batkube.schedulers.extenders import ExtenderError
 from batkube.schedulers.kube_scheduler import ConfigError
-from batkube.schedulers.programs import words_of
 from batkube.schedulers.under_test import SchedulerChoiceError, SchedulerUnderTest, choose
 from batkube.session.dated_objects import DatedObjects, holds_manifests, read_dated
 from batkube.session.imported import Imported, read_given
@@ -144,7 +144,7 @@ def _programs(settings: RunSettings) -> dict[str, list[str]]:
     found = {}
     for program in settings.programs:
         try:
-            found[program.name] = words_of(program)
+            found[program.name] = words_of(program.command, program.folder)
         except ValueError as error:
             raise InputError(f"--program {program.name}: {error}") from None
     return found

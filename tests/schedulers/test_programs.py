@@ -8,9 +8,10 @@ from typing import IO
 import pytest
 
 from batkube.clock.launch import launch
+from batkube.schedulers.command_line import words_of
 from batkube.schedulers.process import LaunchedProcess
 from batkube.schedulers.program_settings import ProgramSettings, Restart, read_program
-from batkube.schedulers.programs import Ended, Program, ProgramFailed, Programs, words_of
+from batkube.schedulers.programs import Ended, Program, ProgramFailed, Programs
 
 
 def test_a_program_in_a_line() -> None:
@@ -38,7 +39,7 @@ def test_what_is_no_program(given: str, said: str) -> None:
 
 def test_a_program_that_is_not_there(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"no program .*/bin/mine on this machine"):
-        words_of(ProgramSettings(name="mine", command="bin/mine --fast", folder=tmp_path))
+        words_of("bin/mine --fast", tmp_path)
 
 
 class Stage:
