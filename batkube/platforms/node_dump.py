@@ -1,11 +1,11 @@
 """Nodes as ``kubectl get nodes -o yaml`` (or ``json``) writes them."""
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from batkube.batsim.input_file import quote
 from batkube.batsim.platform import PlatformError
+from batkube.kube.apimachinery.lists import members
 from batkube.kube.apimachinery.quantity import Quantity, QuantityError
 from batkube.kube.codec.yaml_scalars import YamlError
 from batkube.kube.codec.yaml_text import documents
@@ -28,7 +28,9 @@ def read_dump(path: Path, content: bytes) -> tuple[list[Machine], dict[str, int]
     others: dict[str, int] = {}
     try:
         for line, document in documents(content):
-            for obj in _objects(document):
+            for obj in members(document) if isinstance(document, dict) else ():
+                if not isinstance(obj, dict):
+                    continue
                 if obj.get("kind") != "Node":
                     kind = str(obj.get("kind"))
                     others[kind] = others.get(kind, 0) + 1
@@ -44,19 +46,6 @@ def read_dump(path: Path, content: bytes) -> tuple[list[Machine], dict[str, int]
         found = ", ".join(f"{count} of kind {quote(kind)}" for kind, count in others.items())
         raise PlatformError(f"{path}: there is no Node in it{f', but {found}' if found else ''}")
     return machines, others
-
-
-def _objects(document: Any) -> Iterator[JSON]:
-    if not isinstance(document, dict):
-        return
-    items = document.get("items")
-    if str(document.get("kind", "")).endswith("List") and isinstance(items, list):
-        of_list = {"kind": str(document["kind"]).removesuffix("List") or None}
-        for item in items:
-            if isinstance(item, dict):
-                yield item if item.get("kind") else {**item, **of_list}
-    else:
-        yield document
 
 
 def _machine(obj: JSON) -> Machine:

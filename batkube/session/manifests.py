@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from batkube.api_settings import ApiSettings
+from batkube.kube.apimachinery.lists import members
 from batkube.kube.codec.yaml_text import YamlError, documents
 from batkube.kube.custom import old_definitions
 from batkube.kube.in_process.given import NotTaken
@@ -118,17 +119,11 @@ def read_manifests(file: Path, warnings: list[str], data: bytes | None = None) -
 
 
 def _members(document: Any) -> Iterator[Any]:
-    """Yield the items of a list: a List (`kubectl get -o yaml`), or one of a kind, whose items need not say theirs."""
+    """Yield the items of a list, and of the lists in it."""
     if not isinstance(document, dict):
         yield document
         return
-    kind, version, items = document.get("kind"), document.get("apiVersion"), document.get("items")
-    if not isinstance(kind, str) or not kind.endswith("List") or not isinstance(items, list | None):
-        yield document
+    if document.get("items") is None and document.get("kind") in ("List", f"{KIND}List"):
         return
-    if items is None and kind not in ("List", f"{KIND}List"):
-        yield document
-        return
-    named = {} if kind == "List" else {"apiVersion": version, "kind": kind.removesuffix("List")}
-    for item in items or ():
-        yield from _members({**named, **item} if isinstance(item, dict) else item)
+    for member in members(document):
+        yield from (member,) if member is document else _members(member)

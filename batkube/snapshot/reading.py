@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
+from batkube.kube.apimachinery.lists import members
 from batkube.kube.codec.yaml_text import YamlError, documents
 from batkube.named_file import read_named
 
@@ -23,22 +24,14 @@ def from_files(paths: Iterable[Path]) -> Iterator[JSON]:
     for path in paths:
         try:
             for line, document in documents(read_named(path)):
-                if not isinstance(document, dict) or not isinstance(document.get("kind"), str):
-                    raise SnapshotError(f"{path}, line {line}: expected objects as kubectl get -o yaml writes them")
-                yield from _members(document)
+                for obj in members(document) if isinstance(document, dict) else (document,):
+                    if not isinstance(obj, dict) or not isinstance(obj.get("kind"), str):
+                        raise SnapshotError(f"{path}, line {line}: expected objects as kubectl get -o yaml writes them")
+                    yield obj
         except YamlError as error:
             raise SnapshotError(f"{path}, line {error.line}: no YAML: {error.why}") from None
         except OSError as error:
             raise SnapshotError(f"{path}: {error.strerror}") from None
-
-
-def _members(document: JSON) -> Iterator[JSON]:
-    kind, items = document["kind"], document.get("items")
-    if not kind.endswith("List") or not isinstance(items, list):
-        yield document
-        return
-    of_list = {} if kind == "List" else {"kind": kind.removesuffix("List")}
-    yield from ({**of_list, **item} for item in items if isinstance(item, dict))
 
 
 def from_cluster(kubeconfig: Path | None, context: str | None) -> Iterator[JSON]:

@@ -120,6 +120,7 @@ def test_the_hashes_follow_from_the_salt(monkeypatch: pytest.MonkeyPatch, tmp_pa
     [
         ("a: [", "dump.yaml, line 2: no YAML: "),
         ("a: b", "dump.yaml, line 1: expected objects as kubectl get -o yaml writes them"),
+        ("{kind: List, items: [{metadata: {name: a}}]}", "dump.yaml, line 1: expected objects as kubectl get -o yaml"),
         ("{kind: Pod, metadata: {name: a, creationTimestamp: x}}", "pod default/a: metadata.creationTimestamp: 'x'"),
         ("{kind: Node, metadata: {name: a}}", "there is no Pod in it"),
         ("{kind: Service, metadata: {name: a}}", "there is no Node in it"),
