@@ -2,17 +2,18 @@
 
 from collections.abc import Iterable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from batkube.batsim.machine_events import MachineEvents
 from batkube.batsim.options import host_limit, read_roles
 from batkube.batsim.platform import DEFAULT_MASTER, Platform, Resources
 from batkube.batsim.workload import Workload
 from batkube.bridge.errors import InputError
-from batkube.machines.event_file import Scene
-from batkube.machines.places import Places
-from batkube.machines.plan import MachinePlan, is_planned, read_plan
 from batkube.settings import RunSettings
 from batkube.settings_rules import EMBEDDED
+
+if TYPE_CHECKING:
+    from batkube.machines.plan import MachinePlan
 
 WRITTEN = "machine-events.txt"
 """The file in the folder of results that a real Batsim reads."""
@@ -23,7 +24,7 @@ GENERIC_SINCE = 5
 class Machines:
     """The plan of a run on its platform."""
 
-    def __init__(self, plan: MachinePlan, settings: RunSettings, platform: Platform, limit: int | None) -> None:
+    def __init__(self, plan: "MachinePlan", settings: RunSettings, platform: Platform, limit: int | None) -> None:
         self.plan = plan
         self._settings = settings
         self._platform = platform
@@ -45,7 +46,14 @@ class Machines:
 
 def read_machines(settings: RunSettings, platform: Platform, workloads: Iterable[Workload]) -> Machines | None:
     """Read what is said of machines; None for nothing, or what Batsim's own files say. Raises InputError."""
-    files, failures = settings.batsim.external_events, settings.machines.read
+    files = settings.batsim.external_events
+    if not files and not settings.machines.failures:
+        return None
+    from batkube.machines.event_file import Scene  # most runs say nothing of machines
+    from batkube.machines.places import Places
+    from batkube.machines.plan import is_planned, read_plan
+
+    failures = settings.machines.read
     if not is_planned(files, failures):
         return None
     batsim = settings.batsim
