@@ -15,6 +15,7 @@ from batkube.results.run import ImportedFile, input_file
 from batkube.session.manifests import Manifest, ManifestError, files_of, read_manifests
 from batkube.startup.lengths import read_length
 from batkube.workloads.formats import MANIFESTS, reader_for
+from batkube.workloads.reader import Reader
 from batkube.workloads.source import Source
 
 JSON = dict[str, Any]
@@ -34,9 +35,12 @@ class DatedObjects:
     warnings: list[str] = field(default_factory=list)
 
 
-def holds_manifests(path: Path, form: str | None) -> bool:
-    """Tell whether a workload is one of manifests: a folder, standard input, or a file. Raises WorkloadError."""
-    return path == STANDARD_INPUT or path.is_dir() or reader_for(Source(path), form).name == MANIFESTS
+def reader_of(path: Path, form: str | None) -> Reader | None:
+    """Return the reader of a workload; None for manifests: a folder, standard input, a file. Raises WorkloadError."""
+    if path == STANDARD_INPUT or path.is_dir():
+        return None
+    reader = reader_for(Source(path), form)
+    return None if reader.name == MANIFESTS else reader
 
 
 def read_dated(paths: Sequence[Path], epoch: float) -> DatedObjects:

@@ -11,8 +11,9 @@ from batkube.kube.apimachinery.quantity import Quantity
 from batkube.results.run import ImportedFile, input_file
 from batkube.settings import RunSettings
 from batkube.workloads.conversion import content_of
-from batkube.workloads.formats import BATSIM, reader_for
+from batkube.workloads.formats import BATSIM
 from batkube.workloads.packing import PODS, Packing
+from batkube.workloads.reader import Reader
 from batkube.workloads.source import Source
 
 
@@ -25,13 +26,14 @@ class Imported:
     warnings: list[str]
 
 
-def read_given(path: Path, name: str, settings: RunSettings, hosts: Iterable[Host]) -> tuple[Workload, Imported | None]:
+def read_given(
+    path: Path, reader: Reader, name: str, settings: RunSettings, hosts: Iterable[Host]
+) -> tuple[Workload, Imported | None]:
     """Return the workload in a file, to be called ``name``, and what it was converted from; None for Batsim's own.
 
     Raises WorkloadError, InputError and OSError.
     """
     source = Source(path)
-    reader = reader_for(source, settings.reading.format)
     if reader.name == BATSIM and settings.reading.packing == PODS:
         return read_workload(path, name), None
     try:

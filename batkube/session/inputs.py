@@ -18,7 +18,7 @@ from batkube.schedulers.command_line import words_of
 from batkube.schedulers.extenders import ExtenderError
 from batkube.schedulers.kube_scheduler import ConfigError
 from batkube.schedulers.under_test import SchedulerChoiceError, SchedulerUnderTest, choose
-from batkube.session.dated_objects import DatedObjects, holds_manifests, read_dated
+from batkube.session.dated_objects import DatedObjects, read_dated, reader_of
 from batkube.session.imported import Imported, read_given
 from batkube.session.jitter import jittered
 from batkube.session.job_checks import JobChecks, hosts_by_role, platform_slips
@@ -96,12 +96,12 @@ def read_inputs(settings: RunSettings) -> Inputs:
     checks = JobChecks(settings, hosts)
     workloads: dict[str, Workload] = {}
     imported: dict[str, Imported] = {}
-    manifests = [path for path in settings.workloads if holds_manifests(path, settings.reading.format)]
-    job_files = tuple(path for path in settings.workloads if path not in manifests)
-    dated = read_dated(manifests, settings.epoch)
+    readers = [(path, reader_of(path, settings.reading.format)) for path in settings.workloads]
+    of_jobs = [(path, reader) for path, reader in readers if reader is not None]
+    dated = read_dated([path for path, reader in readers if reader is None], settings.epoch)
     warnings += dated.warnings
-    for index, path in enumerate(job_files):
-        workload, conversion = read_given(path, f"w{index}", settings, hosts.compute if hosts else ())
+    for index, (path, reader) in enumerate(of_jobs):
+        workload, conversion = read_given(path, reader, f"w{index}", settings, hosts.compute if hosts else ())
         if conversion is not None:
             imported[workload.name] = conversion
             warnings += conversion.warnings
@@ -119,7 +119,7 @@ def read_inputs(settings: RunSettings) -> Inputs:
         workloads,
         scheduler,
         programs,
-        job_files,
+        tuple(path for path, _ in of_jobs),
         dated,
         startup,
         read_run_times(settings),
