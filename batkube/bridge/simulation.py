@@ -96,8 +96,6 @@ class Simulation:
         self.began = False
         self.over = False
         self.warnings: list[str] = []
-        self.next_start: Callable[[], float | None] = lambda: None
-        """Tells when a program beside the scheduler is to be started next. Never the present."""
         self.cluster = Cluster(server, time, platform)
         self.decisions = Decisions(time, control_latency)
         self.attempts = AttemptLog(events.path.with_name("attempts.csv"))
@@ -382,7 +380,7 @@ class Simulation:
         until = self.registration.until if self.registration.goes_on else None
         dates = (
             self.clients.next_date, self._drains.next_date, until, self.power.next_date, self._controllers.next_date,
-            self.next_start(), self.arrivals.next_date,
+            self.arrivals.next_date,
         )  # fmt: skip
         for date in (None if self.over else self.stages.next_date, *(dates if self.unfinished else ())):
             if date is not None:

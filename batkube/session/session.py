@@ -16,7 +16,6 @@ from batkube.batsim.outputs import MachineTotals
 from batkube.batsim.own_results import Contradiction, JobKey, OwnJob, dated_by
 from batkube.batsim.platform import Platform
 from batkube.batsim.simulator import Simulator, SimulatorError
-from batkube.bridge.clock_quiescence import LEAD
 from batkube.bridge.controller_settings import Which
 from batkube.bridge.errors import InputError, InvariantBroken, RunFailed
 from batkube.bridge.job_files import JobFiles
@@ -174,7 +173,6 @@ class Session:
             self._events.write(self.simulation.time.now, "program_started", name=name, start=number)
 
         programs.on_end, programs.on_start = ended, started
-        self.simulation.next_start = lambda: None if programs.next_date is None else programs.next_date - LEAD
 
     async def play(
         self,
