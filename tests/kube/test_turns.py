@@ -32,7 +32,7 @@ def create(client: httpx.AsyncClient, name: str) -> asyncio.Task[httpx.Response]
 
 
 def held(server: ApiServer) -> int:
-    return len(server.turns._held)
+    return server.turns.waiting
 
 
 def arrived(server: ApiServer, count: int) -> bool:

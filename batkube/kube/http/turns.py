@@ -125,6 +125,11 @@ class Turns:
         self._woken.discard(watcher)
 
     @property
+    def waiting(self) -> int:
+        """The number of requests that wait for their turn."""
+        return len(self._held)
+
+    @property
     def in_use(self) -> bool:
         """True if any client takes turns."""
         return bool(self._places)
