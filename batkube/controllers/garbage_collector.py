@@ -9,7 +9,7 @@ An owner counts as gone only if it was there: objects that are given to a cluste
 from typing import Any, NamedTuple
 
 from batkube.controllers.controller import ALL, Change, Controller
-from batkube.controllers.owners import remove_finalizers
+from batkube.controllers.owners import remove_finalizers, waits_for
 from batkube.kube.apimachinery.status import ApiError
 from batkube.kube.storage.store import DELETED
 
@@ -46,7 +46,7 @@ class GarbageCollector(Controller):
     @classmethod
     def wanted(cls, obj: JSON) -> bool:
         metadata = obj["metadata"]
-        return "ownerReferences" in metadata or _waits(metadata, FOREGROUND) or _waits(metadata, ORPHAN)
+        return "ownerReferences" in metadata or waits_for(metadata, FOREGROUND) or waits_for(metadata, ORPHAN)
 
     def changed(self, change: Change) -> None:
         resource, key = change.resource.storage, change.version.key
@@ -65,9 +65,9 @@ class GarbageCollector(Controller):
             return
         if before is None or references != old_references:
             self._owners_changed(item, references, old_references if before is not None else ())
-        if _waits(metadata, ORPHAN) and not (before and _waits(before, ORPHAN)):
+        if waits_for(metadata, ORPHAN) and not (before and waits_for(before, ORPHAN)):
             self.queue.add(item._replace(orphans=True))
-        elif _waits(metadata, FOREGROUND) and not (before and _waits(before, FOREGROUND)):
+        elif waits_for(metadata, FOREGROUND) and not (before and waits_for(before, FOREGROUND)):
             for owned in self._owned.get(uid, ()):
                 self.queue.add(owned)
             self.queue.add(item)
@@ -123,14 +123,14 @@ class GarbageCollector(Controller):
         metadata = obj["metadata"]
         if key.orphans:
             self._orphan(key, metadata)
-        elif _waits(metadata, FOREGROUND):
+        elif waits_for(metadata, FOREGROUND):
             self._delete_dependents(key, metadata["uid"])
         elif not metadata.get("deletionTimestamp") and metadata.get("ownerReferences"):
             self._attempt(key, metadata)
 
     def _orphan(self, item: Item, metadata: JSON) -> None:
         """Let go of all that the object owns, and then of the object itself."""
-        if not _waits(metadata, ORPHAN):
+        if not waits_for(metadata, ORPHAN):
             return
         for owned in list(self._owned.get(metadata["uid"], ())):
             self._drop_references(owned, {metadata["uid"]})
@@ -143,7 +143,7 @@ class GarbageCollector(Controller):
             self._release(item, FOREGROUND)
         for owned in blocking:
             found = self.cluster.get(*owned[:3])
-            if found is not None and not _waits(found["metadata"], FOREGROUND):
+            if found is not None and not waits_for(found["metadata"], FOREGROUND):
                 self.queue.add(owned)
 
     def _blocks(self, owned: Item, uid: str) -> bool:
@@ -157,7 +157,7 @@ class GarbageCollector(Controller):
         for each in metadata["ownerReferences"]:
             owner = self._owner(item, each)
             if owner is not None:
-                if _waits(owner[1]["metadata"], FOREGROUND):
+                if waits_for(owner[1]["metadata"], FOREGROUND):
                     waiting.add(each["uid"])
                 else:
                     solid = True
@@ -193,7 +193,7 @@ class GarbageCollector(Controller):
     def _unblock(self, item: Item, uid: str) -> None:
         """Let the object hold back no owner, where one that it owns waits as well: they might wait for each other."""
         dependents = (self.cluster.get(*owned[:3]) for owned in self._owned.get(uid, ()))
-        if not any(each is not None and _waits(each["metadata"], FOREGROUND) for each in dependents):
+        if not any(each is not None and waits_for(each["metadata"], FOREGROUND) for each in dependents):
             return
 
         def change(new: JSON) -> None:
@@ -219,8 +219,3 @@ class GarbageCollector(Controller):
         except ApiError as error:
             if error.code != 404:
                 raise
-
-
-def _waits(metadata: JSON, finalizer: str) -> bool:
-    """Tell whether an object is being deleted, and waits for this finalizer to go."""
-    return "deletionTimestamp" in metadata and finalizer in (metadata.get("finalizers") or ())

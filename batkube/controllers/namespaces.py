@@ -79,8 +79,8 @@ class NamespaceController(Controller):
         kind = versions[0].resource
         takes = 0
         if kind.storage == "pods":
-            graces = [each.obj["spec"].get("terminationGracePeriodSeconds") or 0 for each in versions if _runs(each)]
-            takes = max(graces, default=0)
+            running = (each.obj["spec"] for each in versions if not is_ended(each.obj))
+            takes = max((spec.get("terminationGracePeriodSeconds") or 0 for spec in running), default=0)
             if since >= takes:
                 takes = 0
         errors = []
@@ -144,7 +144,3 @@ class NamespaceController(Controller):
 
         self.client.modify(NAMESPACES, "", name, change, "finalize")
         self.queue.discard(name)
-
-
-def _runs(version: Version) -> bool:
-    return not is_ended(version.obj)

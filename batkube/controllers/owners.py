@@ -117,6 +117,11 @@ def _add_finalizers(metadata: JSON, names: Sequence[str]) -> None:
         metadata["finalizers"] = [*present, *missing]
 
 
+def waits_for(metadata: JSON, finalizer: str) -> bool:
+    """Tell whether an object is being deleted, and waits for this finalizer to go."""
+    return "deletionTimestamp" in metadata and finalizer in (metadata.get("finalizers") or ())
+
+
 def remove_finalizers(metadata: JSON, names: Sequence[str]) -> None:
     """Take finalizers out of an object's metadata."""
     left = [name for name in metadata.get("finalizers") or () if name not in names]

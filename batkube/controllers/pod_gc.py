@@ -7,6 +7,7 @@ Ended pods are not counted, and so none goes because there are too many.
 import math
 
 from batkube.controllers.controller import JSON, Change, Controller
+from batkube.controllers.owners import key_of
 from batkube.controllers.pods import is_deleted, is_ended
 from batkube.kube.apimachinery.status import ApiError
 from batkube.kube.storage.store import DELETED
@@ -72,7 +73,6 @@ class PodGarbageCollector(Controller):
 
     def _end(self, pod: JSON, why: JSON | None = None) -> None:
         """Let the pod fail, if it has not ended, and go at once."""
-        namespace, name = pod["metadata"]["namespace"], pod["metadata"]["name"]
 
         def fail(new: JSON) -> None:
             status = new["status"]
@@ -87,8 +87,8 @@ class PodGarbageCollector(Controller):
 
         try:
             if not is_ended(pod):
-                self.client.modify("pods", namespace, name, fail, "status")
-            self.client.delete("pods", namespace, name, grace_seconds=0)
+                self.client.modify("pods", *key_of(pod), fail, "status")
+            self.client.delete("pods", *key_of(pod), grace_seconds=0)
         except ApiError as error:
             if error.code != 404:
                 self._look_again()

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
-from batkube.controllers.owners import reference_to
+from batkube.controllers.owners import key_of, reference_to
 from batkube.controllers.recorder import NORMAL, WARNING
 from batkube.kube.apimachinery.deep_copy import deep_copy
 from batkube.kube.apimachinery.status import ApiError
@@ -47,14 +47,13 @@ def create_pod(controller: "Controller", pod: JSON, owner: JSON) -> JSON:
 
 def delete_pod(controller: "Controller", pod: JSON, owner: JSON) -> None:
     """Delete a pod, and tell so. Raises ApiError: 404 if it is gone already, which is not told."""
-    metadata = pod["metadata"]
     try:
-        controller.client.delete("pods", metadata["namespace"], metadata["name"])
+        controller.client.delete("pods", *key_of(pod))
     except ApiError as error:
         if error.code != 404:
             controller.recorder.event(owner, WARNING, "FailedDelete", f"Error deleting: {error.message}")
         raise
-    controller.recorder.event(owner, NORMAL, "SuccessfulDelete", f"Deleted pod: {metadata['name']}")
+    controller.recorder.event(owner, NORMAL, "SuccessfulDelete", f"Deleted pod: {pod['metadata']['name']}")
 
 
 def phase(pod: JSON) -> str:

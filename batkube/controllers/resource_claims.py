@@ -8,14 +8,13 @@ allocated them and reserved them for the pod, and a controller has to take that 
 from collections.abc import Iterator
 from typing import Any
 
+from batkube.controllers.cluster import Key
 from batkube.controllers.controller import WARNING, Change, Controller
 from batkube.kube.apimachinery.status import ApiError
 from batkube.kube.server import ApiServer
 from batkube.kube.storage.store import DELETED
 
 JSON = dict[str, Any]
-Key = tuple[str, str]
-"""Namespace and name."""
 
 CLAIMS = "resourceclaims.resource.k8s.io"
 TEMPLATES = "resourceclaimtemplates.resource.k8s.io"

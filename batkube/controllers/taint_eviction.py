@@ -4,13 +4,12 @@ Not for the taint of a node that is unreachable: here that is a host that has fa
 Ended pods stay.
 """
 
+from batkube.controllers.cluster import Key
 from batkube.controllers.controller import JSON, NORMAL, Change, Controller
+from batkube.controllers.owners import key_of
 from batkube.controllers.pods import is_ended
 from batkube.kube.apimachinery.status import ApiError
 from batkube.kube.storage.store import DELETED
-
-Key = tuple[str, str]
-
 
 _SAME = 1e-6
 """Simulated seconds by which a date may be missed: calls come at whole microseconds."""
@@ -48,9 +47,9 @@ class TaintEvictionController(Controller):
                 return
             for pod in self.cluster.list("pods"):
                 if pod["spec"].get("nodeName") == name:
-                    self.queue.add(_key(pod))
-        elif obj["spec"].get("nodeName") in self._tainted or _key(obj) in self._evictions:
-            self.queue.add(_key(obj))
+                    self.queue.add(key_of(pod))
+        elif obj["spec"].get("nodeName") in self._tainted or key_of(obj) in self._evictions:
+            self.queue.add(key_of(obj))
 
     def sync(self, key: Key) -> None:
         pod = self.cluster.get("pods", *key)
@@ -128,7 +127,3 @@ def _tolerates(toleration: JSON, taint: JSON) -> bool:
         return False
     operator = toleration.get("operator") or "Equal"
     return operator == "Exists" or (operator == "Equal" and toleration.get("value", "") == taint.get("value", ""))
-
-
-def _key(pod: JSON) -> Key:
-    return pod["metadata"]["namespace"], pod["metadata"]["name"]

@@ -5,10 +5,9 @@ it, at once, or on the node that a scheduler has chosen. It takes no time, and t
 """
 
 import math
-from collections.abc import Callable
-from typing import Any
 
 from batkube.controllers.controller import JSON, NORMAL, WARNING, Change, Controller
+from batkube.controllers.owners import key_of
 from batkube.controllers.volumes.claims import (
     BIND_COMPLETED,
     BOUND_BY_CONTROLLER,
@@ -47,14 +46,14 @@ class VolumeBinder(Controller):
             self._look_again()
         elif obj["kind"] == "PersistentVolume":
             if change.type != DELETED:
-                self.queue.add((VOLUMES, "", obj["metadata"]["name"]))
+                self.queue.add((VOLUMES, *key_of(obj)))
             reference = obj["spec"].get("claimRef")
             if change.type == DELETED and reference is not None:
                 self.queue.add((CLAIMS, reference.get("namespace", ""), reference.get("name", "")))
             elif reference is None and change.type != DELETED:
                 self._look_again()
         elif change.type != DELETED:
-            self.queue.add((CLAIMS, obj["metadata"]["namespace"], obj["metadata"]["name"]))
+            self.queue.add((CLAIMS, *key_of(obj)))
         elif name := obj["spec"].get("volumeName"):
             self.queue.add((VOLUMES, "", name))
 
@@ -121,7 +120,8 @@ class VolumeBinder(Controller):
             return
         provisioner = provisioner_of(found)
         if any(annotations(claim).get(name) != provisioner for name in BY_CLAIM):
-            claim = self._annotate(CLAIMS, claim, dict.fromkeys(BY_CLAIM, provisioner))
+            told = dict.fromkeys(BY_CLAIM, provisioner)
+            claim = self.client.modify(CLAIMS, *key_of(claim), lambda obj: _annotate(obj, told))
         message = (
             f"Waiting for a volume to be created either by the external provisioner '{provisioner}' or manually by the "
             "system administrator. If volume creation is delayed, please verify that the provisioner is running and "
@@ -138,22 +138,24 @@ class VolumeBinder(Controller):
             def take(obj: JSON) -> None:
                 obj["spec"]["claimRef"] = reference_to(claim)
                 if ours:
-                    _annotated(obj, {BOUND_BY_CONTROLLER: "yes"})
+                    _annotate(obj, {BOUND_BY_CONTROLLER: "yes"})
 
-            volume = self._modify(VOLUMES, volume, take)
+            volume = self.client.modify(VOLUMES, *key_of(volume), take)
         self._set_phase(volume, "Bound")
         if claim["spec"].get("volumeName") != volume["metadata"]["name"] or BIND_COMPLETED not in annotations(claim):
             chosen = not claim["spec"].get("volumeName")
 
             def complete(obj: JSON) -> None:
                 obj["spec"]["volumeName"] = volume["metadata"]["name"]
-                _annotated(obj, {BIND_COMPLETED: "yes"} | ({BOUND_BY_CONTROLLER: "yes"} if chosen else {}))
+                _annotate(obj, {BIND_COMPLETED: "yes"} | ({BOUND_BY_CONTROLLER: "yes"} if chosen else {}))
 
-            claim = self._modify(CLAIMS, claim, complete)
+            claim = self.client.modify(CLAIMS, *key_of(claim), complete)
         spec = volume["spec"]
         status = {"phase": "Bound", "accessModes": spec["accessModes"], "capacity": spec["capacity"]}
         if claim.get("status", {}) | status != claim.get("status", {}):
-            self._modify(CLAIMS, claim, lambda obj: obj.update(status=obj.get("status", {}) | status), "status")
+            self.client.modify(
+                CLAIMS, *key_of(claim), lambda obj: obj.update(status=obj.get("status", {}) | status), "status"
+            )
 
     def _sync_bound(self, claim: JSON) -> None:
         name = claim["spec"].get("volumeName", "")
@@ -168,7 +170,7 @@ class VolumeBinder(Controller):
 
     def _lose(self, claim: JSON, reason: str, message: str) -> None:
         if claim.get("status", {}).get("phase") != "Lost":
-            self._modify(CLAIMS, claim, lambda obj: obj.update(status={"phase": "Lost"}), "status")
+            self.client.modify(CLAIMS, *key_of(claim), lambda obj: obj.update(status={"phase": "Lost"}), "status")
             self.recorder.event(claim, WARNING, reason, message)
 
     def _sync_volume(self, volume: JSON) -> None:
@@ -178,34 +180,23 @@ class VolumeBinder(Controller):
             return
         claim = self.cluster.get(CLAIMS, reference.get("namespace", ""), reference.get("name", ""))
         if claim is None or claim["metadata"]["uid"] != reference["uid"]:
-            volume = self._set_phase(volume, "Released")
+            self._set_phase(volume, "Released")
             if volume["spec"].get("persistentVolumeReclaimPolicy") == "Delete":
-                self.client.delete(VOLUMES, "", volume["metadata"]["name"], uid=volume["metadata"]["uid"])
+                self.client.delete(VOLUMES, *key_of(volume), uid=volume["metadata"]["uid"])
         elif not claim["spec"].get("volumeName"):
-            self.queue.add((CLAIMS, claim["metadata"]["namespace"], claim["metadata"]["name"]))
+            self.queue.add((CLAIMS, *key_of(claim)))
         elif claim["spec"]["volumeName"] == volume["metadata"]["name"]:
             self._set_phase(volume, "Bound")
 
-    def _set_phase(self, volume: JSON, phase: str) -> JSON:
+    def _set_phase(self, volume: JSON, phase: str) -> None:
         if volume.get("status", {}).get("phase") == phase:
-            return volume
+            return
 
         def change(obj: JSON) -> None:
             obj["status"] = {**obj.get("status", {}), "phase": phase, "lastPhaseTransitionTime": self.cluster.text()}
 
-        return self._modify(VOLUMES, volume, change, "status")
-
-    def _annotate(self, resource: str, obj: JSON, added: dict[str, str]) -> JSON:
-        return self._modify(resource, obj, lambda changed: _annotated(changed, added))
-
-    def _modify(self, resource: str, obj: JSON, change: Callable[[JSON], Any], subresource: str | None = None) -> JSON:
-        metadata = obj["metadata"]
-
-        def changed(present: JSON) -> None:
-            change(present)
-
-        return self.client.modify(resource, metadata.get("namespace", ""), metadata["name"], changed, subresource)
+        self.client.modify(VOLUMES, *key_of(volume), change, "status")
 
 
-def _annotated(obj: JSON, added: dict[str, str]) -> None:
+def _annotate(obj: JSON, added: dict[str, str]) -> None:
     obj["metadata"]["annotations"] = {**(obj["metadata"].get("annotations") or {}), **added}

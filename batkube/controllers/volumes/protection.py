@@ -1,26 +1,17 @@
 """Claims and volumes that are deleted and still used (``pkg/controller/volume/pvcprotection``, ``pvprotection``)."""
 
 from batkube.controllers.controller import JSON, Change, Controller
+from batkube.controllers.owners import key_of, remove_finalizers, waits_for
 from batkube.controllers.volumes.claims import CLAIMS, VOLUMES, claims_of
 
 CLAIM_FINALIZER, VOLUME_FINALIZER = "kubernetes.io/pvc-protection", "kubernetes.io/pv-protection"
-
-
-def _is_held(obj: JSON, finalizer: str) -> bool:
-    metadata = obj["metadata"]
-    return "deletionTimestamp" in metadata and finalizer in (metadata.get("finalizers") or ())
 
 
 class _Protection(Controller):
     """Lets an object go that is deleted, once nobody uses it."""
 
     def _let_go(self, resource: str, obj: JSON, finalizer: str) -> None:
-        metadata = obj["metadata"]
-
-        def change(present: JSON) -> None:
-            present["metadata"]["finalizers"].remove(finalizer)
-
-        self.client.modify(resource, metadata.get("namespace", ""), metadata["name"], change)
+        self.client.modify(resource, *key_of(obj), lambda found: remove_finalizers(found["metadata"], [finalizer]))
 
 
 class ClaimProtection(_Protection):
@@ -40,7 +31,7 @@ class ClaimProtection(_Protection):
     def sync(self, key: tuple[str, str]) -> None:
         namespace, name = key
         claim = self.cluster.get(CLAIMS, namespace, name)
-        if claim is None or not _is_held(claim, CLAIM_FINALIZER):
+        if claim is None or not waits_for(claim["metadata"], CLAIM_FINALIZER):
             return
         pods = self.cluster.list("pods", namespace)
         if not any(pod["spec"].get("nodeName") and name in claims_of(pod) for pod in pods):
@@ -59,5 +50,9 @@ class VolumeProtection(_Protection):
 
     def sync(self, key: str) -> None:
         volume = self.cluster.get(VOLUMES, "", key)
-        if volume is not None and _is_held(volume, VOLUME_FINALIZER) and volume["status"].get("phase") != "Bound":
+        if (
+            volume is not None
+            and waits_for(volume["metadata"], VOLUME_FINALIZER)
+            and volume["status"].get("phase") != "Bound"
+        ):
             self._let_go(VOLUMES, volume, VOLUME_FINALIZER)
