@@ -38,6 +38,11 @@ class Owned:
         """Return the objects whose controller has this uid."""
         return list(self._found(uid))
 
+    def candidates(self, owner: JSON) -> list[JSON]:
+        """Return the objects of this owner, and those of nobody that its selector may fit."""
+        metadata = owner["metadata"]
+        return [*self.of(metadata["uid"]), *self.of_nobody(metadata["namespace"], owner["spec"].get("selector"))]
+
     def of_nobody(self, namespace: str, selector: JSON | None = None) -> list[JSON]:
         """Return the objects of a namespace that have no controller: of those that the selector fits, all."""
         group = f"/{namespace}"
@@ -129,6 +134,17 @@ class Cluster:
     def get(self, resource: str, namespace: str, name: str) -> JSON | None:
         """Return an object, which must not be changed."""
         return self.server.store.get(resource, namespace, name)
+
+    def meant(self, resource: str, namespace: str, reference: JSON | None) -> JSON | None:
+        """Return the object of this kind that a reference means; None if it means another kind, or one that is gone."""
+        if reference is None or reference["kind"] != self.server.registry.named(resource).kind:
+            return None
+        found = self.get(resource, namespace, reference["name"])
+        return found if found is not None and found["metadata"]["uid"] == reference["uid"] else None
+
+    def owner(self, resource: str, obj: JSON) -> JSON | None:
+        """Return the object's controller, if it is of this kind and there."""
+        return self.meant(resource, obj["metadata"].get("namespace", ""), controller_of(obj))
 
     def list(self, resource: str, namespace: str | None = None) -> "list[JSON]":
         """Return the objects of a namespace, or of all, by namespace and name; they must not be changed."""

@@ -135,17 +135,13 @@ class DisruptionController(Controller):
     def _size(self, reference: JSON, pod: JSON) -> tuple[str, int]:
         """Return the uid and the size of a pod's controller; of a ReplicaSet of a Deployment, that one's."""
         metadata = pod["metadata"]
-        found = self._found(_SCALED.get(reference["kind"]), metadata["namespace"], reference)
-        if found is not None and reference["kind"] == "ReplicaSet" and (owner := controller_of(found)) is not None:
-            deployment = self._found("deployments.apps", metadata["namespace"], owner)
-            found = deployment or found
+        resource = _SCALED.get(reference["kind"])
+        found = self.cluster.owner(resource, pod) if resource is not None else None
+        if found is not None and reference["kind"] == "ReplicaSet":
+            found = self.cluster.owner("deployments.apps", found) or found
         if found is None:
             raise LookupError(f'found no controllers for pod "{metadata["name"]}"')
         return str(found["metadata"]["uid"]), int(found["spec"].get("replicas", 0))
-
-    def _found(self, resource: str | None, namespace: str, reference: JSON) -> JSON | None:
-        found = self.cluster.get(resource, namespace, reference["name"]) if resource else None
-        return found if found is not None and found["metadata"]["uid"] == reference["uid"] else None
 
     def _disrupted(self, budget: JSON, pods: list[JSON]) -> tuple[JSON, float | None]:
         """Return the pods that were evicted and are about to be deleted, and the seconds until one counts again."""

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from batkube.kube.apimachinery.label_selectors import matches
 from batkube.kube.apimachinery.status import ApiError
+from batkube.kube.storage.store import DELETED, Change
 
 if TYPE_CHECKING:
     from batkube.controllers.controller import Controller
@@ -43,6 +44,25 @@ def key_of(obj: JSON) -> tuple[str, str]:
     """Return namespace and name."""
     metadata = obj["metadata"]
     return metadata.get("namespace", ""), metadata["name"]
+
+
+def add_owners(controller: "Controller", resource: str, change: Change) -> JSON | None:
+    """Have the owners of what has changed looked at: present, former, and those that may adopt it.
+
+    ``resource``: their kind. Returns the present one.
+    """
+    obj, before = change.version.obj, change.previous
+    owner = controller.cluster.owner(resource, obj)
+    for each in (owner, controller.cluster.owner(resource, before) if before is not None else None):
+        if each is not None:
+            controller.queue.add(key_of(each))
+    if controller_of(obj) is None and change.type != DELETED and not obj["metadata"].get("deletionTimestamp"):
+        labels = obj["metadata"].get("labels") or {}
+        if before is None or controller_of(before) is not None or labels != (before["metadata"].get("labels") or {}):
+            for each in controller.cluster.list(resource, obj["metadata"].get("namespace")):
+                if matches(each["spec"].get("selector"), labels):
+                    controller.queue.add(key_of(each))
+    return owner
 
 
 def claim(

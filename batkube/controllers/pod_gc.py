@@ -5,6 +5,7 @@ Ended pods are not counted, and so none goes because there are too many.
 """
 
 import math
+from typing import Any
 
 from batkube.controllers.controller import JSON, Change, Controller
 from batkube.controllers.owners import key_of
@@ -24,8 +25,8 @@ class PodGarbageCollector(Controller):
     wakes = ("pods", "nodes")
     follows = ("pods", "nodes")
 
-    def __init__(self, *arguments: object) -> None:
-        super().__init__(*arguments)  # type: ignore[arg-type]
+    def __init__(self, *arguments: Any) -> None:
+        super().__init__(*arguments)
         self._gone: dict[str, float] = {}
         """The nodes that were not there at a look, and the date from which they count as gone."""
 

@@ -3,21 +3,25 @@
 from typing import Any
 
 from batkube.controllers.controller import Change, Controller
-from batkube.controllers.owners import claim, controller_of, key_of
+from batkube.controllers.owners import add_owners, claim, controller_of, key_of
 from batkube.controllers.pods import (
     create_pod,
     delete_pod,
     from_template,
     is_active,
-    is_deleted,
     is_ready,
     is_terminating,
     namespace_goes,
 )
-from batkube.controllers.replicas import in_growing_batches, is_available, next_availability_check, to_delete
+from batkube.controllers.replicas import (
+    in_growing_batches,
+    is_available,
+    look_when_available,
+    next_availability_check,
+    to_delete,
+)
 from batkube.kube.apimachinery.label_selectors import matches
 from batkube.kube.apimachinery.status import ApiError
-from batkube.kube.storage.store import DELETED
 
 JSON = dict[str, Any]
 
@@ -43,25 +47,15 @@ class ReplicaSetController(Controller):
         if change.resource.storage == REPLICA_SETS:
             self.queue.add(key_of(obj))
             return
-        before = change.before.obj if change.before else None
-        owners = [self._owner(obj), self._owner(before) if before else None]
-        for owner in owners:
-            if owner is not None:
-                self.queue.add(key_of(owner))
-        if controller_of(obj) is None and change.type != DELETED and not is_deleted(obj):
-            for each in self.cluster.list(REPLICA_SETS, obj["metadata"]["namespace"]):
-                if matches(each["spec"].get("selector"), obj["metadata"].get("labels") or {}):
-                    self.queue.add(key_of(each))
-        seconds = (owners[0] or {}).get("spec", {}).get("minReadySeconds", 0)
-        if seconds and before is not None and not is_ready(before) and is_ready(obj):
-            self.queue.add_after(key_of(owners[0] or {}), seconds)
+        owner = add_owners(self, REPLICA_SETS, change)
+        look_when_available(self, owner, change)
 
     def sync(self, key: Any) -> None:
         replica_set = self.cluster.get(REPLICA_SETS, *key)
         if replica_set is None:
             return
         mine = self._pods.of(replica_set["metadata"]["uid"])
-        candidates = [pod for pod in (*mine, *self._pods.of_nobody(key[0])) if is_active(pod)]
+        candidates = [pod for pod in self._pods.candidates(replica_set) if is_active(pod)]
         active = claim(self, "pods", replica_set, candidates)
         selector = replica_set["spec"].get("selector")
         terminating = [
@@ -76,14 +70,6 @@ class ReplicaSetController(Controller):
         seconds = next_availability_check(self.cluster, active, replica_set["spec"].get("minReadySeconds", 0))
         if seconds is not None:
             self.queue.add_after(key, seconds)
-
-    def _owner(self, pod: JSON) -> JSON | None:
-        """Return the ReplicaSet that the pod belongs to, if it is there."""
-        reference = controller_of(pod)
-        if reference is None or reference["kind"] != "ReplicaSet":
-            return None
-        found = self.cluster.get(REPLICA_SETS, pod["metadata"]["namespace"], reference["name"])
-        return found if found is not None and found["metadata"]["uid"] == reference["uid"] else None
 
     def _manage(self, replica_set: JSON, active: list[JSON]) -> ApiError | None:
         """Make the pods that are missing, or delete those that are too many; return what went wrong."""

@@ -7,11 +7,14 @@ from functools import cmp_to_key
 from time import strptime
 from typing import TYPE_CHECKING, Any
 
+from batkube.controllers.owners import key_of
 from batkube.controllers.pods import condition, is_active, is_ready, phase
 from batkube.kube.apimachinery.status import ApiError
+from batkube.kube.storage.store import Change
 
 if TYPE_CHECKING:
     from batkube.controllers.cluster import Cluster
+    from batkube.controllers.controller import Controller
 
 JSON = dict[str, Any]
 
@@ -52,6 +55,14 @@ def seconds_until_available(cluster: "Cluster", pod: JSON, min_ready: int) -> fl
     """Return how long it takes until a pod that is ready has been so for so many seconds."""
     ready = condition(pod, "Ready") or {}
     return min_ready - cluster.since(ready["lastTransitionTime"])
+
+
+def look_when_available(controller: "Controller", owner: JSON | None, change: Change, *, more: float = 0.0) -> None:
+    """Have the owner of a pod that has become ready looked at when it is available: ``more`` seconds later."""
+    seconds = (owner or {}).get("spec", {}).get("minReadySeconds", 0)
+    before = change.previous
+    if owner is not None and seconds and before is not None and not is_ready(before) and is_ready(change.version.obj):
+        controller.queue.add_after(key_of(owner), seconds + more)
 
 
 def next_availability_check(cluster: "Cluster", pods: Iterable[JSON], min_ready: int) -> float | None:

@@ -44,9 +44,7 @@ def named(owner: JSON, code: str) -> str:
 
 def listed(controller: "Controller", owner: JSON) -> list[JSON]:
     """Return the owner's revisions, and those of nobody that its selector fits, the oldest first."""
-    owned = controller.cluster.owned(REVISIONS)
-    metadata, selector = owner["metadata"], owner["spec"].get("selector")
-    found = (*owned.of(metadata["uid"]), *owned.of_nobody(metadata["namespace"]))
+    found, selector = controller.cluster.owned(REVISIONS).candidates(owner), owner["spec"].get("selector")
     return in_order([each for each in found if matches(selector, each["metadata"].get("labels") or {})])
 
 

@@ -4,6 +4,8 @@ Not for the taint of a node that is unreachable: here that is a host that has fa
 Ended pods stay.
 """
 
+from typing import Any
+
 from batkube.controllers.cluster import Key
 from batkube.controllers.controller import JSON, NORMAL, Change, Controller
 from batkube.controllers.owners import key_of
@@ -24,8 +26,8 @@ class TaintEvictionController(Controller):
     wakes = ("nodes",)
     follows = ("nodes", "pods")
 
-    def __init__(self, *arguments: object) -> None:
-        super().__init__(*arguments)  # type: ignore[arg-type]
+    def __init__(self, *arguments: Any) -> None:
+        super().__init__(*arguments)
         self._evictions: dict[Key, float] = {}
         """The dates of the deletions that are to come."""
         self._tainted: set[str] = set()

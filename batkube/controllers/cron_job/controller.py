@@ -37,13 +37,13 @@ class CronJobController(Controller):
         self._jobs_changed = False
 
     def changed(self, change: Change) -> None:
-        obj, before = change.version.obj, change.before.obj if change.before else None
+        obj, before = change.version.obj, change.previous
         if change.resource.storage == JOBS:
             references = [controller_of(obj)]
             if before is not None and (old := controller_of(before)) != references[0]:
                 references.insert(0, old)
             for each in references:
-                if each is not None and (cron_job := self._resolve(obj, each)) is not None:
+                if (cron_job := self.cluster.meant(CRON_JOBS, obj["metadata"]["namespace"], each)) is not None:
                     self.queue.add(key_of(cron_job))
             return
         key = change.version.key
@@ -60,12 +60,6 @@ class CronJobController(Controller):
                 self._later(obj, schedule)
         else:
             self.queue.add(key)
-
-    def _resolve(self, job: JSON, reference: JSON) -> JSON | None:
-        if reference["kind"] != "CronJob":
-            return None
-        found = self.cluster.get(CRON_JOBS, job["metadata"]["namespace"], reference["name"])
-        return found if found is not None and found["metadata"]["uid"] == reference["uid"] else None
 
     def sync(self, key: Key) -> None:
         lagging, present = self._lagging.pop(key, None), self.cluster.get(CRON_JOBS, *key)

@@ -7,11 +7,10 @@ from batkube.controllers.controller import WARNING, Change, Controller
 from batkube.controllers.daemon_set import history
 from batkube.controllers.daemon_set.placing import HASH, should_run
 from batkube.controllers.daemon_set.synchronization import DAEMON_SETS, DaemonSetSync
-from batkube.controllers.owners import claim, controller_of, key_of
-from batkube.controllers.pods import is_ready
+from batkube.controllers.owners import add_owners, claim, key_of
+from batkube.controllers.replicas import look_when_available
 from batkube.controllers.revisions import REVISIONS
 from batkube.controllers.work_queue import Clock
-from batkube.kube.apimachinery.label_selectors import matches
 from batkube.kube.apimachinery.status import ApiError
 from batkube.kube.storage.store import DELETED
 
@@ -60,7 +59,8 @@ class DaemonSetController(Controller):
         elif storage == "nodes":
             self._node_changed(change)
         else:
-            self._pod_changed(change)
+            owner = add_owners(self, DAEMON_SETS, change)
+            look_when_available(self, owner, change, more=1)
 
     def _node_changed(self, change: Change) -> None:
         node = change.version.obj
@@ -78,28 +78,6 @@ class DaemonSetController(Controller):
             astray = each.get("status", {}).get("numberMisscheduled", 0)
             if (runs and not there) or (there and (not stays or astray)):
                 self.queue.add(key_of(each))
-
-    def _pod_changed(self, change: Change) -> None:
-        pod = change.version.obj
-        before = change.before.obj if change.before else None
-        owner = self._owner(pod)
-        for each in (owner, self._owner(before) if before else None):
-            if each is not None:
-                self.queue.add(key_of(each))
-        if controller_of(pod) is None and change.type != DELETED:
-            for each in self.cluster.list(DAEMON_SETS, pod["metadata"]["namespace"]):
-                if matches(each["spec"].get("selector"), pod["metadata"].get("labels") or {}):
-                    self.queue.add(key_of(each))
-        seconds = (owner or {}).get("spec", {}).get("minReadySeconds", 0)
-        if owner is not None and seconds and before is not None and not is_ready(before) and is_ready(pod):
-            self.queue.add_after(key_of(owner), seconds + 1)
-
-    def _owner(self, pod: JSON) -> JSON | None:
-        reference = controller_of(pod)
-        if reference is None or reference["kind"] != "DaemonSet":
-            return None
-        found = self.cluster.get(DAEMON_SETS, pod["metadata"]["namespace"], reference["name"])
-        return found if found is not None and found["metadata"]["uid"] == reference["uid"] else None
 
     def sync(self, key: Any) -> None:
         daemon_set = self.cluster.get(DAEMON_SETS, *key)
@@ -122,6 +100,4 @@ class DaemonSetController(Controller):
             raise error
 
     def _claimed(self, daemon_set: JSON) -> list[JSON]:
-        metadata = daemon_set["metadata"]
-        candidates = [*self._pods.of(metadata["uid"]), *self._pods.of_nobody(metadata["namespace"])]
-        return claim(self, "pods", daemon_set, candidates)
+        return claim(self, "pods", daemon_set, self._pods.candidates(daemon_set))

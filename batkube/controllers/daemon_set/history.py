@@ -20,8 +20,7 @@ def find(controller: "Controller", daemon_set: JSON) -> tuple[JSON, list[JSON]]:
 
     Raises ApiError.
     """
-    owned, metadata = controller.cluster.owned(REVISIONS), daemon_set["metadata"]
-    candidates = [*owned.of(metadata["uid"]), *owned.of_nobody(metadata["namespace"])]
+    candidates = controller.cluster.owned(REVISIONS).candidates(daemon_set)
     found = in_order(claim(controller, REVISIONS, daemon_set, candidates))
     data = data_of(daemon_set)
     same = [each for each in found if each["data"] == data]

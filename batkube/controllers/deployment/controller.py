@@ -11,11 +11,10 @@ from batkube.controllers.deployment.replica_sets import ReplicaSets
 from batkube.controllers.deployment.revisions import DESIRED, ROLLBACK_TO, active, noted_size
 from batkube.controllers.deployment.rollback import roll_back
 from batkube.controllers.deployment.status import calculated, in_rollout, is_complete, seconds_until_check, total
-from batkube.controllers.owners import claim, controller_of, key_of
+from batkube.controllers.owners import add_owners, claim, key_of
 from batkube.controllers.pods import is_ended, namespace_goes
 from batkube.controllers.replica_set import REPLICA_SETS
 from batkube.kube.apimachinery.deep_copy import deep_copy
-from batkube.kube.apimachinery.label_selectors import matches
 from batkube.kube.apimachinery.status import ApiError
 from batkube.kube.storage.store import DELETED
 
@@ -42,31 +41,14 @@ class DeploymentController(Controller):
         if storage == DEPLOYMENTS:
             self.queue.add(key_of(obj))
         elif storage == REPLICA_SETS:
-            self._replica_set_changed(change)
+            add_owners(self, DEPLOYMENTS, change)
         elif change.type == DELETED:
-            replica_set = self._owner(obj, REPLICA_SETS, "ReplicaSet")
-            deployment = self._owner(replica_set, DEPLOYMENTS, "Deployment") if replica_set else None
+            replica_set = self.cluster.owner(REPLICA_SETS, obj)
+            deployment = self.cluster.owner(DEPLOYMENTS, replica_set) if replica_set else None
             if deployment is not None and deployment["spec"]["strategy"]["type"] == "Recreate":
                 sets = self.owned.of(deployment["metadata"]["uid"])
                 if not any(self.pods.of(each["metadata"]["uid"]) for each in sets):
                     self.queue.add(key_of(deployment))
-
-    def _replica_set_changed(self, change: Change) -> None:
-        obj = change.version.obj
-        for each in (obj, change.before.obj if change.before else None):
-            if each is not None and (owner := self._owner(each, DEPLOYMENTS, "Deployment")) is not None:
-                self.queue.add(key_of(owner))
-        if controller_of(obj) is None and change.type != DELETED:
-            for each in self.cluster.list(DEPLOYMENTS, obj["metadata"]["namespace"]):
-                if matches(each["spec"]["selector"], obj["metadata"].get("labels") or {}):
-                    self.queue.add(key_of(each))
-
-    def _owner(self, obj: JSON, resource: str, kind: str) -> JSON | None:
-        reference = controller_of(obj)
-        if reference is None or reference["kind"] != kind:
-            return None
-        found = self.cluster.get(resource, obj["metadata"]["namespace"], reference["name"])
-        return found if found is not None and found["metadata"]["uid"] == reference["uid"] else None
 
     def sync(self, key: Any) -> None:
         found = self.cluster.get(DEPLOYMENTS, *key)
@@ -84,8 +66,7 @@ class DeploymentController(Controller):
 
     def _sync(self, deployment: JSON) -> None:
         metadata = deployment["metadata"]
-        candidates = [*self.owned.of(metadata["uid"]), *self.owned.of_nobody(metadata["namespace"])]
-        sets = ReplicaSets(self, deployment, claim(self, REPLICA_SETS, deployment, candidates))
+        sets = ReplicaSets(self, deployment, claim(self, REPLICA_SETS, deployment, self.owned.candidates(deployment)))
         if metadata.get("deletionTimestamp"):
             sets.find(create=False)
             self._tell(deployment, calculated(self.cluster, deployment, sets.every, sets.new))

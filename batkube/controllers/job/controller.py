@@ -115,15 +115,15 @@ class JobController(Controller):
     # Pods
 
     def _pod_changed(self, change: Change) -> None:
-        pod, before = change.version.obj, change.before.obj if change.before else None
+        pod, before = change.version.obj, change.previous
         if change.type == DELETED or is_deleted(pod):
             self._pod_deleted(pod)
             return
         reference, old_reference = controller_of(pod), controller_of(before) if before else None
         if before is not None and old_reference is not None and reference != old_reference:
-            self._again_by_reference(pod, old_reference)
+            self._again_as_owner(before)
         if reference is not None:
-            self._again_by_reference(pod, reference)
+            self._again_as_owner(pod)
             return
         if TRACKING in (pod["metadata"].get("finalizers") or ()):
             self.queue.add((_POD, *key_of(pod)))
@@ -136,23 +136,15 @@ class JobController(Controller):
                     self.again(job)
 
     def _pod_deleted(self, pod: JSON) -> None:
-        reference = controller_of(pod)
-        job = self._resolve(pod, reference) if reference is not None else None
+        job = self.cluster.owner(JOBS, pod)
         if job is not None and not is_finished(job):
             self.again(job)
         elif TRACKING in (pod["metadata"].get("finalizers") or ()):
             self.queue.add((_POD, *key_of(pod)))
 
-    def _again_by_reference(self, pod: JSON, reference: JSON) -> None:
-        if (job := self._resolve(pod, reference)) is not None:
+    def _again_as_owner(self, pod: JSON) -> None:
+        if (job := self.cluster.owner(JOBS, pod)) is not None:
             self.again(job)
-
-    def _resolve(self, pod: JSON, reference: JSON) -> JSON | None:
-        """Return the Job that a reference means."""
-        if reference["kind"] != "Job":
-            return None
-        job = self.cluster.get(JOBS, pod["metadata"]["namespace"], reference["name"])
-        return job if job is not None and job["metadata"]["uid"] == reference["uid"] else None
 
     def _let_go(self, pod: JSON) -> None:
         """Take the finalizer from a pod whose Job does not count it any more."""
@@ -161,7 +153,7 @@ class JobController(Controller):
         if (reference := controller_of(pod)) is not None:
             if (reference["kind"], reference["apiVersion"]) != ("Job", "batch/v1"):
                 return
-            job = self._resolve(pod, reference)
+            job = self.cluster.owner(JOBS, pod)
             if job is not None and (is_managed_elsewhere(job) or not is_finished(job)):
                 return
         self.untrack(pod)

@@ -107,8 +107,7 @@ class JobSync:
         return TRACKING in (pod["metadata"].get("finalizers") or ())
 
     def _own_pods(self) -> list[JSON]:
-        owned, metadata = self.controller.pods, self.job["metadata"]
-        candidates = [*owned.of(metadata["uid"]), *owned.of_nobody(metadata["namespace"], self.spec["selector"])]
+        candidates = self.controller.pods.candidates(self.job)
         return claim(self.controller, "pods", self.job, candidates, finalizers=(TRACKING,))
 
     def _newly_ended(self) -> tuple[list[JSON], list[JSON]]:

@@ -4,13 +4,10 @@ from typing import Any
 
 from batkube.controllers import revisions as history
 from batkube.controllers.controller import Change, Controller
-from batkube.controllers.owners import claim, controller_of, key_of
-from batkube.controllers.pods import is_ready
-from batkube.controllers.replicas import next_availability_check
+from batkube.controllers.owners import add_owners, claim, key_of
+from batkube.controllers.replicas import look_when_available, next_availability_check
 from batkube.controllers.stateful_set.identity import parent_and_ordinal
 from batkube.controllers.stateful_set.synchronization import STATEFUL_SETS, StatefulSetSync
-from batkube.kube.apimachinery.label_selectors import matches
-from batkube.kube.storage.store import DELETED
 
 JSON = dict[str, Any]
 
@@ -32,25 +29,8 @@ class StatefulSetController(Controller):
         if change.resource.storage == STATEFUL_SETS:
             self.queue.add(key_of(obj))
             return
-        before = change.before.obj if change.before else None
-        owner = self._owner(obj)
-        for each in (owner, self._owner(before) if before else None):
-            if each is not None:
-                self.queue.add(key_of(each))
-        if controller_of(obj) is None and change.type != DELETED:
-            for each in self.cluster.list(STATEFUL_SETS, obj["metadata"]["namespace"]):
-                if matches(each["spec"].get("selector"), obj["metadata"].get("labels") or {}):
-                    self.queue.add(key_of(each))
-        seconds = (owner or {}).get("spec", {}).get("minReadySeconds", 0)
-        if owner is not None and seconds and before is not None and not is_ready(before) and is_ready(obj):
-            self.queue.add_after(key_of(owner), seconds)
-
-    def _owner(self, pod: JSON) -> JSON | None:
-        reference = controller_of(pod)
-        if reference is None or reference["kind"] != "StatefulSet":
-            return None
-        found = self.cluster.get(STATEFUL_SETS, pod["metadata"]["namespace"], reference["name"])
-        return found if found is not None and found["metadata"]["uid"] == reference["uid"] else None
+        owner = add_owners(self, STATEFUL_SETS, change)
+        look_when_available(self, owner, change)
 
     def sync(self, key: Any) -> None:
         stateful_set = self.cluster.get(STATEFUL_SETS, *key)
@@ -58,12 +38,11 @@ class StatefulSetController(Controller):
             return
         history.adopt_orphans(self, stateful_set, history.listed(self, stateful_set))
         metadata = stateful_set["metadata"]
-        candidates = [*self._pods.of(metadata["uid"]), *self._pods.of_nobody(metadata["namespace"])]
 
         def is_member(pod: JSON) -> bool:
             return bool(parent_and_ordinal(pod)[0] == metadata["name"])
 
-        pods = claim(self, "pods", stateful_set, candidates, only=is_member)
+        pods = claim(self, "pods", stateful_set, self._pods.candidates(stateful_set), only=is_member)
         look = StatefulSetSync(self, stateful_set, pods)
         look.run()
         min_ready = stateful_set["spec"].get("minReadySeconds", 0)
