@@ -11,6 +11,7 @@ from batkube.controllers.controller import JSON, NORMAL, Change, Controller
 from batkube.controllers.owners import key_of
 from batkube.controllers.pods import is_ended
 from batkube.kube.apimachinery.status import ApiError
+from batkube.kube.apimachinery.taints import tolerates
 from batkube.kube.storage.store import DELETED
 
 _SAME = 1e-6
@@ -113,19 +114,9 @@ def _patience(taints: list[JSON], tolerations: list[JSON]) -> float | None:
         return None
     used = []
     for taint in taints:
-        found = next((one for one in tolerations if _tolerates(one, taint)), None)
+        found = next((one for one in tolerations if tolerates(one, taint)), None)
         if found is None:
             return 0.0
         used.append(found)
     limits = [one["tolerationSeconds"] for one in used if one.get("tolerationSeconds") is not None]
     return max(0.0, float(min(limits))) if limits else None
-
-
-def _tolerates(toleration: JSON, taint: JSON) -> bool:
-    """Tell whether a taint is tolerated (``Toleration.ToleratesTaint``)."""
-    if toleration.get("effect") and toleration["effect"] != taint["effect"]:
-        return False
-    if toleration.get("key") and toleration["key"] != taint["key"]:
-        return False
-    operator = toleration.get("operator") or "Equal"
-    return operator == "Exists" or (operator == "Equal" and toleration.get("value", "") == taint.get("value", ""))

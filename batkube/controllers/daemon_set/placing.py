@@ -6,6 +6,7 @@ from typing import Any
 from batkube.controllers.pods import from_template
 from batkube.kube.apimachinery.deep_copy import deep_copy
 from batkube.kube.apimachinery.node_affinity import names
+from batkube.kube.apimachinery.taints import tolerates
 
 JSON = dict[str, Any]
 
@@ -45,21 +46,12 @@ def should_run(daemon_set: JSON, node: JSON) -> tuple[bool, bool]:
     spec, name = daemon_set["spec"]["template"]["spec"], node["metadata"]["name"]
     if spec.get("nodeName", name) != name or not names(spec, name, node["metadata"].get("labels") or {}):
         return False, False
+    taints = (node.get("spec") or {}).get("taints")
+    if not taints:
+        return True, True
     endured = tolerations(spec)
-    effects = {
-        taint["effect"]
-        for taint in (node.get("spec") or {}).get("taints") or ()
-        if not any(_tolerates(each, taint) for each in endured)
-    }
+    effects = {taint["effect"] for taint in taints if not any(tolerates(each, taint) for each in endured)}
     return not effects & {"NoSchedule", "NoExecute"}, "NoExecute" not in effects
-
-
-def _tolerates(toleration: JSON, taint: JSON) -> bool:
-    if toleration.get("effect") not in (None, "", taint["effect"]):
-        return False
-    if toleration.get("key") not in (None, "", taint["key"]):
-        return False
-    return toleration.get("operator") == "Exists" or toleration.get("value", "") == taint.get("value", "")
 
 
 def new_pod(daemon_set: JSON, node: str, code: str) -> JSON:

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from batkube.kube.apimachinery.node_affinity import fits_one, required_terms
+from batkube.kube.apimachinery.taints import tolerates
 from batkube.schedulers.policies.nodes import Node
 from batkube.schedulers.policies.pods import Pod
 
@@ -22,17 +23,8 @@ def admits(node: Node, pod: Pod) -> bool:
     spec = pod.object["spec"]
     if "affinity" in spec and not fits_one(required_terms(spec), node.name, node.labels):
         return False
-    return not node.taints or all(tolerates(pod.tolerations, taint) for taint in node.taints)
+    return not node.taints or _tolerates_all(pod.tolerations, node.taints)
 
 
-def tolerates(tolerations: Sequence[JSON], taint: JSON) -> bool:
-    """Tell whether one of the tolerations covers the taint (core/v1 Toleration)."""
-    for toleration in tolerations:
-        if toleration.get("effect") not in (None, taint["effect"]):
-            continue
-        if toleration.get("operator") == "Exists":
-            if toleration.get("key") in (None, taint["key"]):
-                return True
-        elif toleration.get("key") == taint["key"] and toleration.get("value") == taint.get("value"):
-            return True
-    return False
+def _tolerates_all(tolerations: Sequence[JSON], taints: Sequence[JSON]) -> bool:
+    return all(any(tolerates(each, taint) for each in tolerations) for taint in taints)
