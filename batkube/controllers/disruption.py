@@ -2,12 +2,14 @@
 
 from typing import Any
 
+from batkube.controllers.conditions import condition
 from batkube.controllers.controller import NORMAL, WARNING, Change, Controller
 from batkube.controllers.deployment.limits import scaled
 from batkube.controllers.owners import controller_of, key_of
-from batkube.controllers.pods import condition, is_deleted, is_ended, is_ready
+from batkube.controllers.pods import is_deleted, is_ended, is_ready
 from batkube.controllers.recorder import Recorder
 from batkube.kube.apimachinery.label_selectors import matches
+from batkube.kube.kinds.pods.conditions import set_condition
 from batkube.kube.storage.store import DELETED
 
 JSON = dict[str, Any]
@@ -189,7 +191,7 @@ class DisruptionController(Controller):
             self.client.update(BUDGETS, {**budget, "status": status}, "status")
 
     def _condition(self, old: JSON, truth: str, reason: str, text: str, generation: int) -> JSON:
-        before = next((each for each in old.get("conditions") or () if each["type"] == _ALLOWED), None)
+        before = condition(old, _ALLOWED)
         since = before["lastTransitionTime"] if before and before["status"] == truth else self.cluster.text()
         told = {"type": _ALLOWED, "status": truth, "lastTransitionTime": since, "reason": reason, "message": text}
         return {**told, "observedGeneration": generation} if generation else told
@@ -198,7 +200,7 @@ class DisruptionController(Controller):
 
     def _until_stale(self, pod: JSON) -> float | None:
         """Return the seconds until the condition that the pod is to be disrupted is stale; None if it has none."""
-        target = condition(pod, _TARGET)
+        target = condition(pod.get("status", {}), _TARGET)
         if target is None or target["status"] != "True" or target.get("reason") == _BY_KUBELET:
             return None
         if is_deleted(pod) or is_ended(pod):
@@ -214,10 +216,9 @@ class DisruptionController(Controller):
             return
 
         def reset(found: JSON) -> None:
-            others = [each for each in found["status"]["conditions"] if each["type"] != _TARGET]
             now = self.cluster.text()
             new: JSON = {"type": _TARGET, "status": "False", "lastProbeTime": None, "lastTransitionTime": now}
-            found["status"]["conditions"] = [*others, new]
+            set_condition(found["status"], new)
 
         self.client.modify("pods", *key_of(pod), reset, "status")
 

@@ -7,10 +7,12 @@ Ended pods are not counted, and so none goes because there are too many.
 import math
 from typing import Any
 
+from batkube.controllers.conditions import is_true
 from batkube.controllers.controller import JSON, Change, Controller
 from batkube.controllers.owners import key_of
 from batkube.controllers.pods import is_deleted, is_ended
 from batkube.kube.apimachinery.status import ApiError
+from batkube.kube.kinds.pods.conditions import set_condition
 from batkube.kube.storage.store import DELETED
 
 PERIOD, QUARANTINE = 20.0, 40.0
@@ -83,8 +85,7 @@ class PodGarbageCollector(Controller):
             if why is not None:
                 since = self.cluster.text()
                 condition = {"type": "DisruptionTarget", **seen, "status": "True", "lastTransitionTime": since}
-                others = [each for each in status.get("conditions") or () if each["type"] != "DisruptionTarget"]
-                status["conditions"] = [*others, {**condition, **why}]
+                set_condition(status, {**condition, **why})
 
         try:
             if not is_ended(pod):
@@ -98,8 +99,5 @@ class PodGarbageCollector(Controller):
 def _is_out_of_service(node: JSON | None) -> bool:
     if node is None:
         return False
-    ready = any(
-        each["type"] == "Ready" and each["status"] == "True" for each in node.get("status", {}).get("conditions") or ()
-    )
     taints = node.get("spec", {}).get("taints") or ()
-    return not ready and any(taint["key"] == _OUT_OF_SERVICE for taint in taints)
+    return not is_true(node, "Ready") and any(taint["key"] == _OUT_OF_SERVICE for taint in taints)

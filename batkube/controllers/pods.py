@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
+from batkube.controllers.conditions import condition, is_true
 from batkube.controllers.owners import key_of, reference_to
 from batkube.controllers.recorder import NORMAL, WARNING
 from batkube.kube.apimachinery.deep_copy import deep_copy
@@ -14,7 +15,8 @@ JSON = dict[str, Any]
 
 TERMINATING_CAUSE = "NamespaceTerminating"
 """The cause in a refusal to create something in a namespace that is being deleted."""
-_PHASES = {"Pending": 0, "Unknown": 1, "Running": 2}
+PHASES = {"Pending": 0, "Unknown": 1, "Running": 2}
+"""The order in which pods are deleted, by phase."""
 
 
 def namespace_goes(error: ApiError) -> bool:
@@ -81,19 +83,9 @@ def is_terminating(pod: JSON) -> bool:
     return not is_ended(pod) and is_deleted(pod)
 
 
-def condition(pod: JSON, kind: str) -> JSON | None:
-    """Return a condition of the pod."""
-    for each in pod.get("status", {}).get("conditions") or ():
-        if each["type"] == kind:
-            found: JSON = each
-            return found
-    return None
-
-
 def is_ready(pod: JSON) -> bool:
     """Tell whether the pod is ready."""
-    ready = condition(pod, "Ready")
-    return ready is not None and ready["status"] == "True"
+    return is_true(pod, "Ready")
 
 
 def restarts(pod: JSON) -> int:
@@ -108,12 +100,12 @@ def first_to_delete(pod: JSON) -> tuple[object, ...]:
 
     Without a node before others, then pending, not ready, ready for a shorter time, with more restarts, newer.
     """
-    ready = condition(pod, "Ready")
+    ready = condition(pod.get("status", {}), "Ready")
     is_on = ready is not None and ready["status"] == "True"
     since = (ready or {}).get("lastTransitionTime") or ""
     return (
         bool(pod["spec"].get("nodeName")),
-        _PHASES.get(phase(pod), 0),
+        PHASES.get(phase(pod), 0),
         is_on,
         _later_first(since) if is_on else (),
         -restarts(pod),

@@ -7,8 +7,9 @@ from functools import cmp_to_key
 from time import strptime
 from typing import TYPE_CHECKING, Any
 
+from batkube.controllers.conditions import condition
 from batkube.controllers.owners import key_of
-from batkube.controllers.pods import condition, is_active, is_ready, phase
+from batkube.controllers.pods import PHASES, is_active, is_ready, phase
 from batkube.kube.apimachinery.status import ApiError
 from batkube.kube.storage.store import Change
 
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
 JSON = dict[str, Any]
 
 DELETION_COST = "controller.kubernetes.io/pod-deletion-cost"
-_PHASES = {"Pending": 0, "Unknown": 1, "Running": 2}
 _NANOSECONDS = 1e9
 
 
@@ -53,7 +53,7 @@ def is_available(cluster: "Cluster", pod: JSON, min_ready: int) -> bool:
 
 def seconds_until_available(cluster: "Cluster", pod: JSON, min_ready: int) -> float:
     """Return how long it takes until a pod that is ready has been so for so many seconds."""
-    ready = condition(pod, "Ready") or {}
+    ready = condition(pod.get("status", {}), "Ready") or {}
     return min_ready - cluster.since(ready["lastTransitionTime"])
 
 
@@ -109,7 +109,7 @@ class _Order:
 
     def _first(self, pod: JSON) -> tuple[int, int, int, int, int]:
         node = pod["spec"].get("nodeName", "")
-        return bool(node), _PHASES.get(phase(pod), 0), is_ready(pod), _cost(pod), -self._ranks.get(node, 0)
+        return bool(node), PHASES.get(phase(pod), 0), is_ready(pod), _cost(pod), -self._ranks.get(node, 0)
 
     def _younger(self, one: str, other: str, pod: JSON, other_pod: JSON) -> int:
         """Compare two dates: the younger goes first where ages differ by a power of two, else the smaller uid."""
@@ -128,7 +128,7 @@ class _Order:
 
 
 def _ready_since(pod: JSON) -> str:
-    return str((condition(pod, "Ready") or {}).get("lastTransitionTime") or "")
+    return str((condition(pod.get("status", {}), "Ready") or {}).get("lastTransitionTime") or "")
 
 
 def _created(pod: JSON) -> str:

@@ -12,6 +12,7 @@ from batkube.controllers.owners import key_of
 from batkube.controllers.pods import is_ended
 from batkube.kube.apimachinery.status import ApiError
 from batkube.kube.apimachinery.taints import tolerates
+from batkube.kube.kinds.pods.conditions import set_condition
 from batkube.kube.storage.store import DELETED
 
 _SAME = 1e-6
@@ -83,12 +84,11 @@ class TaintEvictionController(Controller):
         def disrupt(new: JSON) -> None:
             status = new["status"]
             seen = {"observedGeneration": generation} if (generation := new["metadata"].get("generation")) else {}
-            others = [each for each in status.get("conditions") or () if each["type"] != "DisruptionTarget"]
             condition = {
                 "type": "DisruptionTarget", **seen, "status": "True", "lastTransitionTime": self.cluster.text(),
                 "reason": "DeletionByTaintManager", "message": "Taint manager: deleting due to NoExecute taint",
             }  # fmt: skip
-            status["conditions"] = [*others, condition]
+            set_condition(status, condition)
 
         try:
             self.client.modify("pods", *key, disrupt, "status")

@@ -5,10 +5,11 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from batkube.controllers.cluster import Key
+from batkube.controllers.conditions import is_true
 from batkube.controllers.controller import JSON, NORMAL, WARNING, Change, Controller
 from batkube.controllers.cron_job.missed import most_recent, until_next
 from batkube.controllers.cron_job.schedule import Schedule, ScheduleError, read_schedule
-from batkube.controllers.job import conditions
+from batkube.controllers.job.conditions import is_finished
 from batkube.controllers.owners import controller_of, is_controlled_by, key_of, reference_to
 from batkube.controllers.pods import namespace_goes
 from batkube.kube.apimachinery.deep_copy import deep_copy
@@ -93,7 +94,7 @@ class CronJobController(Controller):
     def _remove_old(self, cron_job: JSON, jobs: list[JSON]) -> None:
         for kind, limit in (("Complete", "successfulJobsHistoryLimit"), ("Failed", "failedJobsHistoryLimit")):
             most = cron_job["spec"].get(limit)
-            ended = [job for job in jobs if conditions.is_true(job, kind)]
+            ended = [job for job in jobs if is_true(job, kind)]
             if most is None or len(ended) <= most:
                 continue
             ended.sort(key=lambda job: (job["status"].get("startTime") or "~", job["metadata"]["name"]))
@@ -117,7 +118,7 @@ class CronJobController(Controller):
         for job in jobs:
             metadata = job["metadata"]
             active = any(each.get("uid") == metadata["uid"] for each in status.get("active") or ())
-            if not conditions.is_finished(job):
+            if not is_finished(job):
                 if not active:
                     present = self.cluster.get(CRON_JOBS, *key_of(cron_job)) or cron_job
                     known = present.get("status", {}).get("active") or ()
@@ -130,7 +131,7 @@ class CronJobController(Controller):
                         cron_job, "UnexpectedJob", f"Saw a job that the controller did not create or forgot: {name}"
                     )
                 continue
-            succeeded = conditions.is_true(job, "Complete")
+            succeeded = is_true(job, "Complete")
             if active:
                 self._not_active(cron_job, metadata["uid"])
                 how = next(

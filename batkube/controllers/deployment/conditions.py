@@ -2,6 +2,8 @@
 
 from typing import TYPE_CHECKING, Any
 
+from batkube.controllers.conditions import condition
+
 if TYPE_CHECKING:
     from batkube.controllers.cluster import Cluster
 
@@ -10,12 +12,6 @@ JSON = dict[str, Any]
 AVAILABLE, PROGRESSING, FAILURE = "Available", "Progressing", "ReplicaFailure"
 TIMED_OUT = "ProgressDeadlineExceeded"
 NEW_IS_AVAILABLE = "NewReplicaSetAvailable"
-
-
-def condition(status: JSON, kind: str) -> JSON | None:
-    """Return the condition of this type."""
-    found: JSON | None = next((each for each in status.get("conditions") or () if each["type"] == kind), None)
-    return found
 
 
 def new_condition(cluster: "Cluster", kind: str, status: str, reason: str, message: str) -> JSON:

@@ -3,9 +3,10 @@
 from collections.abc import Sequence
 from typing import Any
 
+from batkube.controllers.conditions import condition
 from batkube.controllers.controller import WARNING, Change, Controller
 from batkube.controllers.deployment import scaling
-from batkube.controllers.deployment.conditions import PROGRESSING, TIMED_OUT, condition, new_condition, set_condition
+from batkube.controllers.deployment.conditions import PROGRESSING, TIMED_OUT, new_condition, set_condition
 from batkube.controllers.deployment.limits import max_unavailable, progress_deadline, replicas
 from batkube.controllers.deployment.replica_sets import ReplicaSets
 from batkube.controllers.deployment.revisions import DESIRED, ROLLBACK_TO, active, noted_size

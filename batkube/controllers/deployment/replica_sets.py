@@ -3,8 +3,9 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from batkube.controllers.conditions import condition
 from batkube.controllers.controller import NORMAL, WARNING
-from batkube.controllers.deployment.conditions import PROGRESSING, condition, new_condition, set_condition
+from batkube.controllers.deployment.conditions import PROGRESSING, new_condition, set_condition
 from batkube.controllers.deployment.limits import history_limit, progress_deadline, replicas
 from batkube.controllers.deployment.revisions import (
     REVISION,

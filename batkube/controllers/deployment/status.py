@@ -3,13 +3,13 @@
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from batkube.controllers.conditions import condition
 from batkube.controllers.deployment.conditions import (
     AVAILABLE,
     FAILURE,
     NEW_IS_AVAILABLE,
     PROGRESSING,
     TIMED_OUT,
-    condition,
     new_condition,
     remove_condition,
     set_condition,

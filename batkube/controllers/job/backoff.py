@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from batkube.controllers.cluster import Cluster
+from batkube.controllers.conditions import condition
 from batkube.controllers.job.indexes import all_failures_of
-from batkube.controllers.pods import condition
 
 JSON = dict[str, Any]
 
@@ -58,7 +58,7 @@ def finished(cluster: Cluster, pod: JSON) -> float:
     dates = [cluster.date(end) for end in ends if end]
     if dates and len(dates) == len(ends):
         return max(dates)
-    ready = condition(pod, "Ready")
+    ready = condition(status, "Ready")
     if ready is not None and ready["status"] == "False" and ready.get("lastTransitionTime"):
         return cluster.date(ready["lastTransitionTime"])
     if metadata.get("deletionTimestamp"):

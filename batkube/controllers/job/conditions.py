@@ -3,26 +3,12 @@
 from typing import Any
 
 from batkube.controllers.cluster import Cluster
+from batkube.controllers.conditions import is_true
 
 JSON = dict[str, Any]
 
 CONTROLLER = "kubernetes.io/job-controller"
 """The value of managedBy that means this controller."""
-
-
-def find(job: JSON, kind: str) -> JSON | None:
-    """Return the condition of this type, whatever its status."""
-    for each in job.get("status", {}).get("conditions") or ():
-        if each["type"] == kind:
-            found: JSON = each
-            return found
-    return None
-
-
-def is_true(job: JSON, kind: str) -> bool:
-    """Tell whether the condition holds."""
-    found = find(job, kind)
-    return found is not None and str(found["status"]) == "True"
 
 
 def is_finished(job: JSON) -> bool:

@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
+from batkube.controllers.conditions import held
 from batkube.controllers.job import conditions
 from batkube.controllers.job.backoff import Backoff, finished, left_for_index
 from batkube.controllers.job.indexes import Indexes, all_failures_of, failures_of, index_of
@@ -133,15 +134,10 @@ class JobSync:
 
     def _judge(self) -> None:
         """Find out whether the Job comes to its end, by what it has been told and by its pods as a whole."""
-        self.finish = next(
-            (each for each in self.status.get("conditions") or ()
-             if each["type"] == "SuccessCriteriaMet" and each["status"] == "True"),
-            None,
-        )  # fmt: skip
+        self.finish = held(self.status, "SuccessCriteriaMet")
         if self.finish is not None:
             return
-        target = conditions.find(self.job, "FailureTarget")
-        if target is not None and target["status"] == "True":
+        if (target := held(self.status, "FailureTarget")) is not None:
             self.finish = self.failed_condition(target)
         elif (message := self._why_policy_fails()) is not None:
             self.finish = conditions.new(self.cluster, "FailureTarget", "PodFailurePolicy", message)

@@ -6,6 +6,7 @@ counted, and gone, is finished (`trackJobStatusAndRemoveFinalizers`).
 
 from typing import TYPE_CHECKING, Any
 
+from batkube.controllers.conditions import held
 from batkube.controllers.job import conditions
 from batkube.controllers.job.indexes import index_of
 from batkube.controllers.job.policies import verdict
@@ -155,7 +156,7 @@ class Tracking:
         if finish["type"] != "SuccessCriteriaMet":
             return False
         sync.finish = conditions.new(sync.cluster, "Complete", finish.get("reason", ""), finish.get("message", ""))
-        if any(each["type"] == "SuccessCriteriaMet" and each["status"] == "True" for each in told):
+        if held(status, "SuccessCriteriaMet") is not None:
             return False
         status["conditions"] = [*told, finish]
         return True
