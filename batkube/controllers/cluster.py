@@ -1,12 +1,11 @@
 """The cluster as controllers see it: objects, who owns them, dates."""
 
-from calendar import timegm
 from collections.abc import Callable, Iterator
-from time import strptime
 from typing import Any
 
 from batkube.controllers.owners import controller_of
 from batkube.controllers.work_queue import Clock
+from batkube.kube.apimachinery.times import read_second
 from batkube.kube.server import ApiServer
 from batkube.kube.storage.store import DELETED, Change
 
@@ -162,7 +161,7 @@ class Cluster:
 
     def date(self, text: str) -> float:
         """Return a date that an object has."""
-        return timegm(strptime(text[:19], "%Y-%m-%dT%H:%M:%S")) - self.clock.epoch
+        return read_second(text) - self.clock.epoch
 
     def since(self, text: str) -> float:
         """Return the seconds since a date that an object has."""

@@ -1,10 +1,8 @@
 """Pods that stand for one another: which of them count, and which of them go first (``controller_utils.go``)."""
 
 import math
-from calendar import timegm
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cmp_to_key
-from time import strptime
 from typing import TYPE_CHECKING, Any
 
 from batkube.controllers.conditions import condition
@@ -85,15 +83,15 @@ def to_delete(cluster: "Cluster", pods: Sequence[JSON], related: Iterable[JSON],
         if is_active(pod):
             node = pod["spec"].get("nodeName", "")
             ranks[node] = ranks.get(node, 0) + 1
-    order = _Order(cluster.clock.epoch + cluster.now, ranks)
+    order = _Order(cluster, ranks)
     return sorted(pods, key=cmp_to_key(order.compare))[:count]
 
 
 class _Order:
-    """The order in which pods are deleted. ``now`` is in Unix seconds; ``ranks`` are the related pods by node."""
+    """The order in which pods are deleted. ``ranks`` are the related pods by node."""
 
-    def __init__(self, now: float, ranks: dict[str, int]) -> None:
-        self._now = now
+    def __init__(self, cluster: "Cluster", ranks: dict[str, int]) -> None:
+        self._cluster = cluster
         self._ranks = ranks
 
     def compare(self, one: JSON, other: JSON) -> int:
@@ -123,7 +121,7 @@ class _Order:
         return -1 if pod["metadata"]["uid"] < other_pod["metadata"]["uid"] else 1
 
     def _magnitude(self, date: str) -> int:
-        age = (self._now - timegm(strptime(date[:19], "%Y-%m-%dT%H:%M:%S"))) * _NANOSECONDS
+        age = self._cluster.since(date) * _NANOSECONDS
         return int(math.log2(age)) if age > 0 else -1
 
 

@@ -6,6 +6,7 @@ Go's.
 
 from __future__ import annotations
 
+import calendar
 import re
 import time
 from datetime import UTC, datetime
@@ -38,6 +39,12 @@ def write_second(unix: int) -> str:
     minute, second = divmod(second, 60)
     hour, minute = divmod(minute, 60)
     return f"{_date(day)}T{_TWO_DIGITS[hour]}:{_TWO_DIGITS[minute]}:{_TWO_DIGITS[second]}"
+
+
+@lru_cache(maxsize=4096)
+def read_second(text: str) -> int:
+    """Return the second of Unix time of a time in whole seconds, as `read_time` returns it."""
+    return calendar.timegm(time.strptime(text[:19], "%Y-%m-%dT%H:%M:%S"))
 
 
 @lru_cache(maxsize=64)

@@ -8,12 +8,11 @@ plays its part.
 
 from __future__ import annotations
 
-import calendar
-import time
 from dataclasses import replace
 from typing import Any
 
 from ..apimachinery.status import ApiError
+from ..apimachinery.times import read_second, write_second
 from ..kinds.strategy import Context, Strategy
 from ..schema.resources import ResourceType
 from ..storage.store import Version
@@ -171,5 +170,4 @@ def _finalizers(present: list[str], strategy: Strategy, propagation: str) -> lis
 
 
 def _later(when: str, seconds: int) -> str:
-    moment = calendar.timegm(time.strptime(when, "%Y-%m-%dT%H:%M:%SZ")) + seconds
-    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(moment))
+    return f"{write_second(read_second(when) + seconds)}Z"

@@ -7,13 +7,12 @@ with a key pair of the server's.
 from __future__ import annotations
 
 import base64
-import calendar
-import time
 from typing import Any
 
 import orjson
 
 from ...apimachinery.status import ApiError, FieldError, quote
+from ...apimachinery.times import read_second, write_second
 from ...apimachinery.users import AUTHENTICATED, User, service_account_groups
 from ..action import Action, ActionAnswer, ActionRequest, ObjectOperations, Signer
 from ..strategy import Context, Reader, Strategy
@@ -26,7 +25,6 @@ ISSUER = "https://kubernetes.default.svc"
 _LEAST, _MOST, _DEFAULT = 600, 1 << 32, 3600  # seconds
 _TOKEN_REQUEST = "TokenRequest.authentication.k8s.io"
 _BOUND = {"Pod": "pods", "Node": "nodes", "Secret": "secrets"}
-_TIME = "%Y-%m-%dT%H:%M:%SZ"
 
 
 class ServiceAccounts(Strategy):
@@ -84,7 +82,7 @@ class TokenRequests(Action):
             raise ApiError.invalid(_TOKEN_REQUEST, "", errors)
         bound = _bound_object(spec.get("boundObjectRef"), ctx)
         spec["audiences"] = spec.get("audiences") or [ISSUER]
-        issued = calendar.timegm(time.strptime(ctx.now, _TIME))
+        issued = read_second(ctx.now)
         claims = {
             "aud": spec["audiences"],
             "exp": issued + seconds,
@@ -98,7 +96,7 @@ class TokenRequests(Action):
             "nbf": issued,
             "sub": f"system:serviceaccount:{ctx.namespace}:{ctx.name}",
         }
-        expires = time.strftime(_TIME, time.gmtime(min(issued + seconds, 253402300799)))
+        expires = f"{write_second(min(issued + seconds, 253402300799))}Z"
         answer = {
             "kind": "TokenRequest",
             "apiVersion": "authentication.k8s.io/v1",
