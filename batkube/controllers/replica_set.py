@@ -1,20 +1,19 @@
 """ReplicaSets: as many pods as they ask for (``pkg/controller/replicaset``)."""
 
+from collections.abc import Iterator
 from typing import Any
 
 from batkube.controllers.controller import Change, Controller
 from batkube.controllers.owners import add_owners, claim, controller_of, key_of
 from batkube.controllers.pods import (
-    create_pod,
-    delete_pod,
     from_template,
     is_active,
     is_ready,
     is_terminating,
-    namespace_goes,
 )
 from batkube.controllers.replicas import (
-    in_growing_batches,
+    create_pods,
+    delete_pods,
     is_available,
     look_when_available,
     next_availability_check,
@@ -75,28 +74,14 @@ class ReplicaSetController(Controller):
         """Make the pods that are missing, or delete those that are too many; return what went wrong."""
         missing = replica_set["spec"]["replicas"] - len(active)
         if missing > 0:
+            template = replica_set["spec"]["template"]
+            pods = (from_template(template, replica_set) for _ in range(missing))
+            return create_pods(self, pods, min(missing, MOST_AT_ONCE), replica_set)
+        count = min(-missing, MOST_AT_ONCE)
+        return delete_pods(self, to_delete(self.cluster, active, self._related(replica_set), count), replica_set)
 
-            def make() -> None:
-                try:
-                    create_pod(self, from_template(replica_set["spec"]["template"], replica_set), replica_set)
-                except ApiError as error:
-                    if not namespace_goes(error):
-                        raise
-
-            return in_growing_batches(min(missing, MOST_AT_ONCE), make)
-        failed = None
-        if missing < 0:
-            count = min(-missing, MOST_AT_ONCE)
-            for pod in to_delete(self.cluster, active, self._related(replica_set), count):
-                try:
-                    delete_pod(self, pod, replica_set)
-                except ApiError as error:
-                    if error.code != 404:
-                        failed = failed or error
-        return failed
-
-    def _related(self, replica_set: JSON) -> list[JSON]:
-        """Return the pods of all ReplicaSets with the same owner."""
+    def _related(self, replica_set: JSON) -> Iterator[JSON]:
+        """Yield the pods of all ReplicaSets with the same owner."""
         reference, namespace = controller_of(replica_set), replica_set["metadata"]["namespace"]
         if reference is None:
             related = [replica_set]
@@ -106,11 +91,9 @@ class ReplicaSetController(Controller):
                 for each in self.cluster.list(REPLICA_SETS, namespace)
                 if (owner := controller_of(each)) is not None and owner["uid"] == reference["uid"]
             ]
-        return [
-            pod
-            for pod in self.cluster.list("pods", namespace)
-            if any(matches(each["spec"].get("selector"), pod["metadata"].get("labels") or {}) for each in related)
-        ]
+        for pod in self.cluster.list("pods", namespace):
+            if any(matches(each["spec"].get("selector"), pod["metadata"].get("labels") or {}) for each in related):
+                yield pod
 
     def _status(self, replica_set: JSON, active: list[JSON], terminating: list[JSON], error: ApiError | None) -> JSON:
         spec, old = replica_set["spec"], replica_set.get("status", {})

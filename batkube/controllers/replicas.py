@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from batkube.controllers.conditions import condition
 from batkube.controllers.owners import key_of
-from batkube.controllers.pods import PHASES, is_active, is_ready, phase
+from batkube.controllers.pods import PHASES, create_pod, delete_pod, is_active, is_ready, namespace_goes, phase
 from batkube.kube.apimachinery.status import ApiError
 from batkube.kube.storage.store import Change
 
@@ -44,6 +44,31 @@ def _errors(count: int, act: Callable[[], object]) -> Iterator[ApiError]:
             yield error
 
 
+def create_pods(controller: "Controller", pods: Iterator[JSON], count: int, owner: JSON) -> ApiError | None:
+    """Create the next ``count`` pods in growing batches; return the first error, none if the namespace goes."""
+
+    def make() -> None:
+        try:
+            create_pod(controller, next(pods), owner)
+        except ApiError as error:
+            if not namespace_goes(error):
+                raise
+
+    return in_growing_batches(count, make)
+
+
+def delete_pods(controller: "Controller", pods: Iterable[JSON], owner: JSON) -> ApiError | None:
+    """Delete all these pods; return the first error but that one is gone."""
+    failed = None
+    for pod in pods:
+        try:
+            delete_pod(controller, pod, owner)
+        except ApiError as error:
+            if error.code != 404:
+                failed = failed or error
+    return failed
+
+
 def is_available(cluster: "Cluster", pod: JSON, min_ready: int) -> bool:
     """Tell whether the pod has been ready for so many seconds."""
     return is_ready(pod) and (min_ready == 0 or seconds_until_available(cluster, pod, min_ready) <= 0)
@@ -76,8 +101,8 @@ def to_delete(cluster: "Cluster", pods: Sequence[JSON], related: Iterable[JSON],
 
     ``related``: all pods of the same owner's owner; nodes with more of them come first.
     """
-    if count >= len(pods):
-        return list(pods)
+    if not 0 < count < len(pods):
+        return list(pods[:count])
     ranks: dict[str, int] = {}
     for pod in related:
         if is_active(pod):

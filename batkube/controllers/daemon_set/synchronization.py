@@ -7,9 +7,8 @@ from batkube.controllers.controller import NORMAL, WARNING
 from batkube.controllers.daemon_set.placing import HASH, is_updated, new_pod, oldest_first, should_run, target
 from batkube.controllers.deployment.limits import scaled
 from batkube.controllers.owners import key_of
-from batkube.controllers.pods import create_pod, delete_pod, is_deleted, is_ended, is_ready, namespace_goes, phase
-from batkube.controllers.replicas import in_growing_batches, is_available
-from batkube.kube.apimachinery.status import ApiError
+from batkube.controllers.pods import is_deleted, is_ended, is_ready, phase
+from batkube.controllers.replicas import create_pods, delete_pods, is_available
 
 if TYPE_CHECKING:
     from batkube.controllers.daemon_set.controller import DaemonSetController
@@ -125,22 +124,10 @@ class DaemonSetSync:
         self._controller.recorder.event(self._set, kind, reason, text)
 
     def _sync_nodes(self, surplus: list[JSON], missing: list[str]) -> None:
-        left = iter(missing)
-
-        def make() -> None:
-            try:
-                create_pod(self._controller, new_pod(self._set, next(left), self._code), self._set)
-            except ApiError as error:
-                if not namespace_goes(error):
-                    raise
-
-        failed = in_growing_batches(min(len(missing), MOST_AT_ONCE), make)
-        for pod in surplus[:MOST_AT_ONCE]:
-            try:
-                delete_pod(self._controller, pod, self._set)
-            except ApiError as error:
-                if error.code != 404:
-                    failed = failed or error
+        pods = (new_pod(self._set, node, self._code) for node in missing)
+        refused = create_pods(self._controller, pods, min(len(missing), MOST_AT_ONCE), self._set)
+        failed = delete_pods(self._controller, surplus[:MOST_AT_ONCE], self._set)
+        failed = refused or failed
         if failed is not None:
             raise failed
 
