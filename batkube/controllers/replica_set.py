@@ -127,8 +127,4 @@ class ReplicaSetController(Controller):
         if told == status and old.get("observedGeneration") == generation:
             return
         status = {**status, "observedGeneration": generation}
-
-        def change(found: JSON) -> None:
-            found["status"] = status
-
-        self.client.modify(REPLICA_SETS, *key_of(replica_set), change, "status")
+        self.client.modify(REPLICA_SETS, *key_of(replica_set), lambda found: {**found, "status": status}, "status")

@@ -28,7 +28,8 @@ class DaemonSetSync:
         self._cluster = controller.cluster
         self._set = daemon_set
         self._code = code
-        self._nodes = self._cluster.list("nodes")
+        self._fits = {node["metadata"]["name"]: should_run(daemon_set, node) for node in self._cluster.list("nodes")}
+        """Of each node: whether a pod is to be there, and whether one may stay."""
         self._min_ready = daemon_set["spec"].get("minReadySeconds", 0)
         strategy = daemon_set["spec"].get("updateStrategy") or {}
         self._rolling = (strategy.get("rollingUpdate") or {}) if strategy.get("type") == "RollingUpdate" else None
@@ -61,10 +62,7 @@ class DaemonSetSync:
         """Make pods that are missing, delete those that are too many; tell whether there were any."""
         missing: list[str] = []
         surplus: list[JSON] = []
-        names = {node["metadata"]["name"] for node in self._nodes}
-        for node in self._nodes:
-            name = node["metadata"]["name"]
-            runs, stays = should_run(self._set, node)
+        for name, (runs, stays) in self._fits.items():
             if runs and name not in by_node:
                 missing.append(name)
             elif stays:
@@ -74,7 +72,7 @@ class DaemonSetSync:
             elif name in by_node:
                 surplus += [pod for pod in by_node[name] if not is_deleted(pod)]
         for name, pods in by_node.items():
-            if name not in names:
+            if name not in self._fits:
                 surplus += [pod for pod in pods if not pod["spec"].get("nodeName")]
         self._sync_nodes(surplus, missing)
         return bool(missing or surplus)
@@ -135,7 +133,7 @@ class DaemonSetSync:
 
     def _roll(self, by_node: dict[str, list[JSON]]) -> None:
         """Replace pods of older templates, as many at a time as may be."""
-        runs = {node["metadata"]["name"]: should_run(self._set, node)[0] for node in self._nodes}
+        runs = {name: does for name, (does, _) in self._fits.items()}
         wanted = [name for name, does in runs.items() if does]
         for name in wanted:
             by_node.setdefault(name, [])
@@ -212,9 +210,9 @@ class DaemonSetSync:
             ("currentNumberScheduled", "numberMisscheduled", "desiredNumberScheduled", "numberReady"), 0
         )
         more = dict.fromkeys(("updatedNumberScheduled", "numberAvailable"), 0)
-        for node in self._nodes:
-            there = by_node.get(node["metadata"]["name"])
-            if not should_run(self._set, node)[0]:
+        for name, (runs, _) in self._fits.items():
+            there = by_node.get(name)
+            if not runs:
                 counts["numberMisscheduled"] += bool(there)
                 continue
             counts["desiredNumberScheduled"] += 1
@@ -237,11 +235,9 @@ class DaemonSetSync:
         status = {**counts, "observedGeneration": generation, **{name: count for name, count in more.items() if count}}
         if "collisionCount" in old:
             status["collisionCount"] = old["collisionCount"]
-
-        def change(found: JSON) -> None:
-            found["status"] = status
-
-        self._controller.client.modify(DAEMON_SETS, *key_of(self._set), change, "status")
+        self._controller.client.modify(
+            DAEMON_SETS, *key_of(self._set), lambda found: {**found, "status": status}, "status"
+        )
 
 
 def _named(pod: JSON, node: str) -> str:

@@ -254,8 +254,6 @@ class StatefulSetSync:
             return
         always = ("replicas", "availableReplicas", "collisionCount")
         told = {name: value for name, value in status.items() if value or name in always}
-
-        def change(found: JSON) -> None:
-            found["status"] = told
-
-        self._controller.client.modify(STATEFUL_SETS, *key_of(self._set), change, "status")
+        self._controller.client.modify(
+            STATEFUL_SETS, *key_of(self._set), lambda found: {**found, "status": told}, "status"
+        )
