@@ -70,13 +70,21 @@ def adopt_orphans(controller: "Controller", owner: JSON, revisions: Sequence[JSO
 
 def new_revision(owner: JSON, number: int, probe: int | None) -> JSON:
     """Return a revision of the owner as it is. ``probe``: added to the hash."""
-    data, metadata = data_of(owner), owner["metadata"]
+    data = data_of(owner)
     code = data_hash(encoded(data), probe)
-    labels = {**(owner["spec"]["template"]["metadata"].get("labels") or {}), HASH: code}
-    made: JSON = {"name": named(owner, code), "labels": labels, "ownerReferences": [reference_to(owner)]}
-    if annotations := metadata.get("annotations"):
-        made["annotations"] = dict(annotations)
-    return {"metadata": made, "data": data, "revision": number}
+    return as_revision(owner, data, number, named(owner, code), {HASH: code})
+
+
+def as_revision(owner: JSON, data: JSON, number: int, name: str, labels: JSON) -> JSON:
+    """Return a revision with this data. ``labels``: those that it has besides those of the pod template."""
+    metadata: JSON = {
+        "name": name,
+        "labels": {**(owner["spec"]["template"]["metadata"].get("labels") or {}), **labels},
+        "ownerReferences": [reference_to(owner)],
+    }
+    if annotations := owner["metadata"].get("annotations"):
+        metadata["annotations"] = dict(annotations)
+    return {"metadata": metadata, "data": data, "revision": number}
 
 
 def create(controller: "Controller", owner: JSON, revision: JSON, collisions: int) -> tuple[JSON, int]:

@@ -4,8 +4,8 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from batkube.controllers.daemon_set.placing import HASH
-from batkube.controllers.owners import claim, key_of, reference_to
-from batkube.controllers.revisions import REVISIONS, data_of, in_order, renumber
+from batkube.controllers.owners import claim, key_of
+from batkube.controllers.revisions import REVISIONS, as_revision, data_of, in_order, renumber
 from batkube.controllers.templates.hash import template_hash
 from batkube.kube.apimachinery.status import ApiError
 
@@ -37,18 +37,12 @@ def find(controller: "Controller", daemon_set: JSON) -> tuple[JSON, list[JSON]]:
 
 
 def _made(controller: "Controller", daemon_set: JSON, data: JSON, number: int) -> JSON:
-    metadata, template = daemon_set["metadata"], daemon_set["spec"]["template"]
-    code = template_hash(template, daemon_set.get("status", {}).get("collisionCount"))
+    metadata = daemon_set["metadata"]
+    code = template_hash(daemon_set["spec"]["template"], daemon_set.get("status", {}).get("collisionCount"))
     name, namespace = f"{metadata['name']}-{code}", metadata["namespace"]
-    made: JSON = {
-        "name": name,
-        "labels": {**(template["metadata"].get("labels") or {}), HASH: code},
-        "ownerReferences": [reference_to(daemon_set)],
-    }
-    if annotations := metadata.get("annotations"):
-        made["annotations"] = dict(annotations)
+    new = as_revision(daemon_set, data, number, name, {HASH: code})
     try:
-        return controller.client.create(REVISIONS, {"metadata": made, "data": data, "revision": number}, namespace)
+        return controller.client.create(REVISIONS, new, namespace)
     except ApiError as error:
         there = controller.cluster.get(REVISIONS, namespace, name)
         if error.reason != "AlreadyExists" or there is None:
