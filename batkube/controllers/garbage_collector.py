@@ -9,8 +9,7 @@ An owner counts as gone only if it was there: objects that are given to a cluste
 from typing import Any, NamedTuple
 
 from batkube.controllers.controller import ALL, Change, Controller
-from batkube.controllers.owners import remove_finalizers, waits_for
-from batkube.kube.apimachinery.status import ApiError
+from batkube.controllers.owners import remove_finalizers, unless_gone, waits_for
 from batkube.kube.storage.store import DELETED
 
 JSON = dict[str, Any]
@@ -182,13 +181,10 @@ class GarbageCollector(Controller):
         if found is None:
             return
         metadata = found["metadata"]
-        try:
+        with unless_gone():
             self.client.delete(
                 *item[:3], uid=metadata["uid"], resource_version=metadata["resourceVersion"], propagation=policy
             )
-        except ApiError as error:
-            if error.code != 404:
-                raise
 
     def _unblock(self, item: Item, uid: str) -> None:
         """Let the object hold back no owner, where one that it owns waits as well: they might wait for each other."""
@@ -214,8 +210,5 @@ class GarbageCollector(Controller):
         self._modify(item, lambda new: remove_finalizers(new["metadata"], [finalizer]))
 
     def _modify(self, item: Item, change: Any) -> None:
-        try:
+        with unless_gone():
             self.client.modify(*item[:3], change)
-        except ApiError as error:
-            if error.code != 404:
-                raise

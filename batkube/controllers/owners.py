@@ -1,6 +1,7 @@
 """Owners: the references from objects to the controller that made them; adopting and releasing."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from batkube.kube.apimachinery.label_selectors import matches
@@ -65,6 +66,16 @@ def add_owners(controller: "Controller", resource: str, change: Change) -> JSON 
     return owner
 
 
+@contextmanager
+def unless_gone() -> Iterator[None]:
+    """Pass over what was refused because the object is gone."""
+    try:
+        yield
+    except ApiError as error:
+        if error.code != 404:
+            raise
+
+
 def claim(
     controller: "Controller",
     resource: str,
@@ -123,12 +134,9 @@ def _release(controller: "Controller", resource: str, owner: JSON, obj: JSON, fi
 
 def _modify(controller: "Controller", resource: str, obj: JSON, change: Callable[[JSON], None]) -> JSON | None:
     """Return the changed object; None if it is gone."""
-    try:
+    with unless_gone():
         return controller.client.modify(resource, *key_of(obj), change)
-    except ApiError as error:
-        if error.code != 404:
-            raise
-        return None
+    return None
 
 
 def _add_finalizers(metadata: JSON, names: Sequence[str]) -> None:

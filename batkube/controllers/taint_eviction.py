@@ -8,9 +8,8 @@ from typing import Any
 
 from batkube.controllers.cluster import Key
 from batkube.controllers.controller import JSON, NORMAL, Change, Controller
-from batkube.controllers.owners import key_of
+from batkube.controllers.owners import key_of, unless_gone
 from batkube.controllers.pods import is_ended
-from batkube.kube.apimachinery.status import ApiError
 from batkube.kube.apimachinery.taints import tolerates
 from batkube.kube.kinds.pods.conditions import set_condition
 from batkube.kube.storage.store import DELETED
@@ -90,12 +89,9 @@ class TaintEvictionController(Controller):
             }  # fmt: skip
             set_condition(status, condition)
 
-        try:
+        with unless_gone():
             self.client.modify("pods", *key, disrupt, "status")
             self.client.delete("pods", *key)
-        except ApiError as error:
-            if error.code != 404:
-                raise
 
     def _tell(self, key: Key, what: str) -> None:
         namespace, name = key

@@ -19,7 +19,7 @@ from batkube.controllers.deployment.revisions import (
     sizes,
 )
 from batkube.controllers.deployment.scaling import size_of_new
-from batkube.controllers.owners import is_controlled_by, key_of, reference_to
+from batkube.controllers.owners import is_controlled_by, key_of, reference_to, unless_gone
 from batkube.controllers.pods import namespace_goes
 from batkube.controllers.replica_set import REPLICA_SETS
 from batkube.controllers.templates.hash import POD_TEMPLATE_HASH, template_hash
@@ -197,8 +197,5 @@ class ReplicaSets:
             behind = each["metadata"]["generation"] > status.get("observedGeneration", 0)
             if status.get("replicas", 0) or replicas(each) or behind:
                 continue
-            try:
+            with unless_gone():
                 self._client.delete(REPLICA_SETS, *key_of(each))
-            except ApiError as error:
-                if error.code != 404:
-                    raise

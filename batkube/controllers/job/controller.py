@@ -13,10 +13,9 @@ from batkube.controllers.job.backoff import Backoff
 from batkube.controllers.job.conditions import is_finished, is_managed_elsewhere
 from batkube.controllers.job.synchronization import JobSync
 from batkube.controllers.job.tracking import TRACKING
-from batkube.controllers.owners import controller_of, key_of, remove_finalizers
+from batkube.controllers.owners import controller_of, key_of, remove_finalizers, unless_gone
 from batkube.controllers.pods import is_deleted
 from batkube.kube.apimachinery.label_selectors import matches
-from batkube.kube.apimachinery.status import ApiError
 from batkube.kube.storage.store import DELETED
 
 JSON = dict[str, Any]
@@ -160,8 +159,5 @@ class JobController(Controller):
 
     def untrack(self, pod: JSON) -> None:
         """Take the finalizer from a pod, if the pod is still there. Raises ApiError."""
-        try:
+        with unless_gone():
             self.client.modify("pods", *key_of(pod), lambda new: remove_finalizers(new["metadata"], [TRACKING]))
-        except ApiError as error:
-            if error.code != 404:
-                raise

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from batkube.controllers import revisions as history
 from batkube.controllers.controller import NORMAL, WARNING
-from batkube.controllers.owners import key_of
+from batkube.controllers.owners import key_of, unless_gone
 from batkube.controllers.pods import is_deleted, is_ended, is_ready, phase
 from batkube.controllers.replicas import in_growing_batches, is_available
 from batkube.controllers.stateful_set.claims import Claims
@@ -202,11 +202,8 @@ class StatefulSetSync:
 
     def _delete(self, pod: JSON) -> None:
         def delete() -> None:
-            try:
+            with unless_gone():
                 self._controller.client.delete("pods", *key_of(pod))
-            except ApiError as error:
-                if error.code != 404:
-                    raise
 
         self._told("Delete", pod, delete)
 
