@@ -10,9 +10,8 @@ from typing import Any
 from batkube.controllers.conditions import is_true
 from batkube.controllers.controller import JSON, Change, Controller
 from batkube.controllers.owners import key_of
-from batkube.controllers.pods import is_deleted, is_ended
+from batkube.controllers.pods import is_deleted, is_ended, target_for_disruption
 from batkube.kube.apimachinery.status import ApiError
-from batkube.kube.kinds.pods.conditions import set_condition
 from batkube.kube.storage.store import DELETED
 
 PERIOD, QUARANTINE = 20.0, 40.0
@@ -68,24 +67,22 @@ class PodGarbageCollector(Controller):
         for pod in pods:
             node = pod["spec"].get("nodeName") or ""
             if node in gone:
-                self._end(pod, {"reason": "DeletionByPodGC", "message": "PodGC: node no longer exists"})
+                self._end(pod, "PodGC: node no longer exists")
             elif is_deleted(pod) and (not node or _is_out_of_service(found.get(node))):
                 self._end(pod)
         if self._gone:
             self._look_again()
 
-    def _end(self, pod: JSON, why: JSON | None = None) -> None:
-        """Let the pod fail, if it has not ended, and go at once."""
+    def _end(self, pod: JSON, why: str | None = None) -> None:
+        """Let the pod fail, if it has not ended, and go at once. ``why``: it is disrupted."""
 
         def fail(new: JSON) -> None:
             status = new["status"]
             status["phase"] = "Failed"
-            seen = {"observedGeneration": generation} if (generation := new["metadata"].get("generation")) else {}
-            status.update(seen)
+            if generation := new["metadata"].get("generation"):
+                status["observedGeneration"] = generation
             if why is not None:
-                since = self.cluster.text()
-                condition = {"type": "DisruptionTarget", **seen, "status": "True", "lastTransitionTime": since}
-                set_condition(status, {**condition, **why})
+                target_for_disruption(new, self.cluster.text(), "DeletionByPodGC", why)
 
         try:
             if not is_ended(pod):

@@ -9,9 +9,8 @@ from typing import Any
 from batkube.controllers.cluster import Key
 from batkube.controllers.controller import JSON, NORMAL, Change, Controller
 from batkube.controllers.owners import key_of, unless_gone
-from batkube.controllers.pods import is_ended
+from batkube.controllers.pods import is_ended, target_for_disruption
 from batkube.kube.apimachinery.taints import tolerates
-from batkube.kube.kinds.pods.conditions import set_condition
 from batkube.kube.storage.store import DELETED
 
 _SAME = 1e-6
@@ -81,13 +80,8 @@ class TaintEvictionController(Controller):
         self._tell(key, "Marking for deletion Pod")
 
         def disrupt(new: JSON) -> None:
-            status = new["status"]
-            seen = {"observedGeneration": generation} if (generation := new["metadata"].get("generation")) else {}
-            condition = {
-                "type": "DisruptionTarget", **seen, "status": "True", "lastTransitionTime": self.cluster.text(),
-                "reason": "DeletionByTaintManager", "message": "Taint manager: deleting due to NoExecute taint",
-            }  # fmt: skip
-            set_condition(status, condition)
+            why = "Taint manager: deleting due to NoExecute taint"
+            target_for_disruption(new, self.cluster.text(), "DeletionByTaintManager", why)
 
         with unless_gone():
             self.client.modify("pods", *key, disrupt, "status")
