@@ -26,6 +26,7 @@ from batkube.bridge.run_times import RunTimes, owner_kind
 from batkube.bridge.startup import PodStages
 from batkube.bridge.time import SimulatedTime
 from batkube.bridge.usage_phases import USAGE_ANNOTATION, usage_of
+from batkube.controllers.pods import is_ended
 from batkube.results.events import EventLog
 from batkube.startup.durations import MICROSECONDS
 
@@ -36,7 +37,6 @@ WORKLOAD = "pods"
 """The workload of these jobs, as Batsim names it."""
 MOST_NAMED = 5
 """The most pods that a warning names."""
-_OVER = ("Succeeded", "Failed")
 _SHORTEST = 1e-6
 """The length in seconds of a process that takes no time: a profile must take some."""
 
@@ -89,7 +89,7 @@ class ClientPods:
 
     def adopt(self, key: str, pod: JSON) -> Job | None:
         """Make a job of a new pod; None for one that has ended, and where nothing can be registered."""
-        if pod.get("status", {}).get("phase") in _OVER or self._control.clients.stopping:
+        if is_ended(pod) or self._control.clients.stopping:
             return None
         if not self._registration.open:
             self._warn("pods that clients make do not run: Batsim was started without --enable-dynamic-jobs")

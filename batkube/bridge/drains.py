@@ -13,6 +13,7 @@ from typing import Any
 from batkube.bridge.plan import Plan
 from batkube.bridge.run_times import owner_kind
 from batkube.bridge.time import SimulatedTime
+from batkube.controllers.pods import is_deleted, is_ended
 from batkube.kube.apimachinery.status import ApiError
 from batkube.kube.server import ApiServer
 from batkube.results.events import EventLog
@@ -21,7 +22,6 @@ JSON = dict[str, Any]
 
 RETRY_EVERY = 5.0
 """Simulated seconds between two evictions of a pod that its budget protects."""
-_OVER = ("Succeeded", "Failed")
 _MIRROR = "kubernetes.io/config.mirror"
 _TOO_MANY = 429
 
@@ -116,9 +116,8 @@ class Drains:
 def _stays(pod: JSON) -> bool:
     """Tell whether a drain leaves the pod alone."""
     metadata = pod["metadata"]
-    over = pod.get("status", {}).get("phase") in _OVER
     mirror = _MIRROR in (metadata.get("annotations") or {})
-    return over or mirror or "deletionTimestamp" in metadata or owner_kind(pod) == "DaemonSet"
+    return is_ended(pod) or mirror or is_deleted(pod) or owner_kind(pod) == "DaemonSet"
 
 
 def _why(error: ApiError) -> str:

@@ -14,6 +14,7 @@ from batkube.batsim.profiles import parse_profile
 from batkube.bridge.errors import InputError
 from batkube.bridge.pods import PROFILE_ANNOTATION
 from batkube.bridge.sleeping import LONGEST, slept
+from batkube.controllers.owners import controller_of
 from batkube.startup.durations import FOREVER, Durations, RunTime
 from batkube.startup.errors import StartupError
 from batkube.startup.lengths import read_length
@@ -174,8 +175,8 @@ class RunTimes:
 
 def owner_kind(pod: JSON) -> str:
     """Return the kind of the pod's controller; empty for none."""
-    owners = pod["metadata"].get("ownerReferences") or ()
-    return next((str(owner["kind"]) for owner in owners if owner.get("controller")), "")
+    owner = controller_of(pod)
+    return "" if owner is None else str(owner["kind"])
 
 
 def _work(run_time: RunTime) -> Work:

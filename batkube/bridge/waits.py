@@ -8,6 +8,7 @@ from batkube.bridge.jobs import Job
 from batkube.bridge.occupancy import Resources, amounts, requests_of
 from batkube.bridge.subscription import Subscription
 from batkube.bridge.time import SimulatedTime
+from batkube.controllers.pods import is_ended
 from batkube.controllers.resource_claims import is_device
 from batkube.kube.server import ApiServer
 from batkube.kube.storage.store import DELETED, Change
@@ -20,7 +21,6 @@ from batkube.results.waiting import Waits
 
 JSON = dict[str, Any]
 _COLUMNS = tuple(f"wait_{reason}" for reason in REASONS)
-_OVER = ("Succeeded", "Failed")
 _REMEMBERED = 4096
 """The number of different requests that are remembered."""
 
@@ -134,7 +134,7 @@ class WaitRecorder:
     def stranger(self, pod: JSON, *, gone: bool) -> None:
         """Note how a pod that is not of a job is now."""
         uid, node = pod["metadata"]["uid"], pod["spec"].get("nodeName")
-        on_node = bool(node) and not gone and pod.get("status", {}).get("phase") not in _OVER
+        on_node = bool(node) and not gone and not is_ended(pod)
         if on_node and uid not in self._strangers:
             self._strangers.add(uid)
             self._at_present().bind(uid, node, self._wanted(requests_of(pod)))
