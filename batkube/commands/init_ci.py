@@ -8,6 +8,7 @@ from random import Random
 from batkube import __version__
 from batkube.ci.settings import Forge, InitCiSettings
 from batkube.commands.errors import tell
+from batkube.commands.new_files import write_new
 from batkube.settings import BAD_INPUT, FINISHED
 
 FOLDER = Path(".batkube")
@@ -18,16 +19,9 @@ JOBS = 120
 
 def main(settings: InitCiSettings) -> int:
     """Write the files; the exit code: 0, or 2 where one of them is there already, and none is written then."""
-    written = contents(settings)
-    for path in written:
-        if (settings.folder / path).exists():
-            tell(f"{settings.folder / path} is there already; nothing was written")
-            return BAD_INPUT
     try:
-        for path, text in written.items():
-            (settings.folder / path).parent.mkdir(parents=True, exist_ok=True)
-            (settings.folder / path).write_text(text, encoding="utf-8")
-            print(settings.folder / path)
+        for path in write_new(settings.folder, contents(settings).items()):
+            print(path)
     except OSError as error:
         tell(error)
         return BAD_INPUT

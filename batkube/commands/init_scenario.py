@@ -3,6 +3,7 @@
 from importlib.resources import files
 
 from batkube.commands.errors import tell
+from batkube.commands.new_files import write_new
 from batkube.commands.scenario_keys import Key
 from batkube.commands.schema import Schema, text
 from batkube.scenarios.settings import InitScenarioSettings
@@ -15,15 +16,9 @@ def main(settings: InitScenarioSettings, keys: list[Key]) -> int:
     """Write the files; the exit code: 0, or 2 where one of them is there already, and none is written then."""
     contents = {name: files("batkube.scenarios").joinpath(name).read_text("utf-8") for name in _TEMPLATES}
     contents[SCHEMA] = text(Schema.SCENARIO, keys)
-    for name in contents:
-        if (settings.folder / name).exists():
-            tell(f"{settings.folder / name} is there already; nothing was written")
-            return BAD_INPUT
     try:
-        settings.folder.mkdir(parents=True, exist_ok=True)
-        for name, content in contents.items():
-            (settings.folder / name).write_text(content, encoding="utf-8")
-            print(settings.folder / name)
+        for path in write_new(settings.folder, contents.items()):
+            print(path)
     except OSError as error:
         tell(error)
         return BAD_INPUT

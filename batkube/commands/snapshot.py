@@ -1,6 +1,7 @@
 """``batkube snapshot``: a cluster, or what kubectl has written of it, made into a scenario that replays it."""
 
 from batkube.commands.errors import tell
+from batkube.commands.new_files import write_new
 from batkube.kube.codec.yaml_text import dumped
 from batkube.settings import BAD_INPUT, FINISHED
 from batkube.snapshot.anonymous import Anonymous
@@ -31,13 +32,7 @@ def main(settings: SnapshotSettings) -> int:
         found = snapshot_of(objects)
         if settings.anonymize:
             Anonymous(settings.salt).hide(found)
-        written = _contents(settings, found)
-        for name in written:
-            if (settings.out / name).exists():
-                raise SnapshotError(f"{settings.out / name} is there already; nothing was written")
-        settings.out.mkdir(parents=True, exist_ok=True)
-        for name, content in written.items():
-            (settings.out / name).write_text(content, encoding="utf-8")
+        write_new(settings.out, _contents(settings, found).items())
     except (SnapshotError, OSError) as error:
         tell(error)
         return BAD_INPUT
