@@ -4,7 +4,6 @@ It looks every twenty seconds, from the beginning of the simulation, and here on
 Ended pods are not counted, and so none goes because there are too many.
 """
 
-import math
 from typing import Any
 
 from batkube.controllers.conditions import is_true
@@ -51,11 +50,7 @@ class PodGarbageCollector(Controller):
                 is_deleted(obj) if not node else self.cluster.get("nodes", "", node) is None
             )
         if needed:
-            self._look_again()
-
-    def _look_again(self) -> None:
-        now = self.cluster.now
-        self.queue.add_after("pods", math.floor(now / PERIOD + 1) * PERIOD - now)
+            self.queue.add_at_next("pods", PERIOD)
 
     def sync(self, key: str) -> None:
         now, pods = self.cluster.now, self.cluster.list("pods")
@@ -71,7 +66,7 @@ class PodGarbageCollector(Controller):
             elif is_deleted(pod) and (not node or _is_out_of_service(found.get(node))):
                 self._end(pod)
         if self._gone:
-            self._look_again()
+            self.queue.add_at_next("pods", PERIOD)
 
     def _end(self, pod: JSON, why: str | None = None) -> None:
         """Let the pod fail, if it has not ended, and go at once. ``why``: it is disrupted."""
@@ -90,7 +85,7 @@ class PodGarbageCollector(Controller):
             self.client.delete("pods", *key_of(pod), grace_seconds=0)
         except ApiError as error:
             if error.code != 404:
-                self._look_again()
+                self.queue.add_at_next("pods", PERIOD)
 
 
 def _is_out_of_service(node: JSON | None) -> bool:

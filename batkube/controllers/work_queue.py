@@ -1,6 +1,7 @@
 """The keys that a controller is to look at, now or later: client-go's queue (delays, retries) on simulated time."""
 
 import heapq
+import math
 from collections.abc import Hashable
 from typing import Protocol
 
@@ -63,6 +64,11 @@ class WorkQueue:
         heapq.heappush(self._dates, (date, self._added, key))
         if awaited:
             heapq.heappush(self._awaited, (date, self._added, key))
+
+    def add_at_next(self, key: Hashable, period: float) -> None:
+        """Have the key looked at at the next of the dates that are a period apart from the beginning on."""
+        now = self._clock.now
+        self.add_after(key, math.floor(now / period + 1) * period - now)
 
     def discard(self, key: Hashable) -> None:
         """Have the key not looked at later: nothing is left to do."""

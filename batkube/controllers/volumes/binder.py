@@ -4,8 +4,6 @@ What a driver's provisioner does in a cluster is played, too: a claim of a Stora
 it, at once, or on the node that a scheduler has chosen. It takes no time, and there is always room.
 """
 
-import math
-
 from batkube.controllers.controller import JSON, NORMAL, WARNING, Change, Controller
 from batkube.controllers.owners import key_of
 from batkube.controllers.volumes.claims import (
@@ -59,8 +57,7 @@ class VolumeBinder(Controller):
 
     def _look_again(self) -> None:
         """Look at the claims without a volume at the next resync, as a volume that comes wakes no claim."""
-        now = self.cluster.now
-        self.queue.add_after(RESYNC, math.floor(now / PERIOD + 1) * PERIOD - now)
+        self.queue.add_at_next(RESYNC, PERIOD)
 
     def sync(self, key: Key) -> None:
         if key == RESYNC:
