@@ -1,11 +1,10 @@
 """Jobs that go some time after they have ended (``pkg/controller/ttlafterfinished``)."""
 
 from batkube.controllers.cluster import Key
+from batkube.controllers.conditions import held
 from batkube.controllers.controller import JSON, Change, Controller
-from batkube.controllers.job.conditions import is_finished
+from batkube.controllers.job.conditions import JOBS, is_finished
 from batkube.kube.storage.store import DELETED
-
-JOBS = "jobs.batch"
 
 
 class TtlAfterFinished(Controller):
@@ -29,8 +28,7 @@ class TtlAfterFinished(Controller):
         job = self.cluster.get(JOBS, *key)
         if job is None or not _is_to_go(job):
             return
-        ends = {each["type"]: each for each in job["status"]["conditions"] if each["status"] == "True"}
-        ended = ends.get("Complete") or ends["Failed"]
+        ended = held(job["status"], "Complete") or held(job["status"], "Failed") or {}
         left = job["spec"]["ttlSecondsAfterFinished"] - self.cluster.since(ended["lastTransitionTime"])
         if left > 0:
             self.queue.add_after(key, left, awaited=False)

@@ -9,6 +9,8 @@ from typing import Any
 
 import httpx
 
+from batkube.kube.apimachinery.taints import tolerates
+
 from .looks import Looks
 from .naming import Names, node_meant
 from .scenario import Deed, Scenario
@@ -79,7 +81,7 @@ class Director:
         given = node.get("spec") or {}
         taints = [*(given.get("taints") or ()), *([cordon] if given.get("unschedulable") else ())]
         hard = [taint for taint in taints if taint["effect"] != "PreferNoSchedule"]
-        if not all(any(_tolerates(one, taint) for one in spec.get("tolerations") or ()) for taint in hard):
+        if not all(any(tolerates(one, taint) for one in spec.get("tolerations") or ()) for taint in hard):
             return False
         used = sum(_cpu(other) for other in self._pods.values() if _runs_on(other, name))
         return used + _cpu(pod) <= float(node["status"]["allocatable"]["cpu"])
@@ -144,11 +146,3 @@ def _cpu(pod: JSON) -> float:
     """Return the cores that it asks for; scenarios write whole numbers."""
     asked = ((container.get("resources") or {}).get("requests") or {} for container in pod["spec"]["containers"])
     return sum(float(requests.get("cpu", 0)) for requests in asked)
-
-
-def _tolerates(toleration: JSON, taint: JSON) -> bool:
-    if toleration.get("effect") not in (None, taint["effect"]):
-        return False
-    if toleration.get("operator") == "Exists":
-        return toleration.get("key") in (None, taint["key"])
-    return toleration.get("key") == taint["key"] and toleration.get("value") == taint.get("value")

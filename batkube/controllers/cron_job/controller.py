@@ -9,14 +9,14 @@ from batkube.controllers.conditions import is_true
 from batkube.controllers.controller import JSON, NORMAL, WARNING, Change, Controller
 from batkube.controllers.cron_job.missed import most_recent, until_next
 from batkube.controllers.cron_job.schedule import Schedule, ScheduleError, read_schedule
-from batkube.controllers.job.conditions import is_finished
+from batkube.controllers.job.conditions import JOBS, is_finished
 from batkube.controllers.owners import controller_of, is_controlled_by, key_of, reference_to
 from batkube.controllers.pods import namespace_goes
 from batkube.kube.apimachinery.deep_copy import deep_copy
 from batkube.kube.apimachinery.status import ApiError
 from batkube.kube.storage.store import DELETED
 
-JOBS, CRON_JOBS = "jobs.batch", "cronjobs.batch"
+CRON_JOBS = "cronjobs.batch"
 SCHEDULED = "batch.kubernetes.io/cronjob-scheduled-timestamp"
 """The annotation of a Job with the date for which it was made."""
 _FORBIDDEN = "Not starting job because prior execution is running and concurrency policy is Forbid"

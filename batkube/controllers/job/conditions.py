@@ -7,6 +7,7 @@ from batkube.controllers.conditions import is_true
 
 JSON = dict[str, Any]
 
+JOBS = "jobs.batch"
 CONTROLLER = "kubernetes.io/job-controller"
 """The value of managedBy that means this controller."""
 

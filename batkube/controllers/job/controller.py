@@ -10,7 +10,7 @@ import orjson
 
 from batkube.controllers.controller import Change, Controller
 from batkube.controllers.job.backoff import Backoff
-from batkube.controllers.job.conditions import is_finished, is_managed_elsewhere
+from batkube.controllers.job.conditions import JOBS, is_finished, is_managed_elsewhere
 from batkube.controllers.job.synchronization import JobSync
 from batkube.controllers.job.tracking import TRACKING
 from batkube.controllers.owners import controller_of, key_of, remove_finalizers, unless_gone
@@ -20,7 +20,6 @@ from batkube.kube.storage.store import DELETED
 
 JSON = dict[str, Any]
 
-JOBS = "jobs.batch"
 BATCH_PERIOD = 1.0
 """The simulated seconds for which changes are gathered."""
 _JOB, _POD, _PODS = "job", "pod", "pods"

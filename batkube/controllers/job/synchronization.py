@@ -155,7 +155,7 @@ class JobSync:
         return max(0.0, self.cluster.since(self.status["startTime"])) if self._started_before() else 0.0
 
     def _started_before(self) -> bool:
-        stored = self.cluster.get("jobs.batch", *key_of(self.job))
+        stored = self.cluster.get(conditions.JOBS, *key_of(self.job))
         return bool(stored and stored.get("status", {}).get("startTime"))
 
     def _fail(self, reason: str, message: str) -> None:

@@ -200,7 +200,7 @@ class Tracking:
     def _write(self) -> None:
         """Store the status. The Job has the version that is stored then."""
         sync = self._sync
-        stored = sync.controller.client.update("jobs.batch", sync.job, "status")
+        stored = sync.controller.client.update(conditions.JOBS, sync.job, "status")
         sync.job["metadata"]["resourceVersion"] = stored["metadata"]["resourceVersion"]
 
 

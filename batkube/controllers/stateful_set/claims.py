@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 from batkube.controllers.controller import NORMAL, WARNING
 from batkube.controllers.owners import key_of, reference_to
 from batkube.controllers.stateful_set.identity import claims_of, in_range
+from batkube.controllers.volumes.claims import CLAIMS
 from batkube.kube.apimachinery.status import ApiError
 
 if TYPE_CHECKING:
@@ -12,7 +13,6 @@ if TYPE_CHECKING:
 
 JSON = dict[str, Any]
 
-CLAIMS = "persistentvolumeclaims"
 _RETAIN, _DELETE = "Retain", "Delete"
 
 
