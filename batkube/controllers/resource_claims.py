@@ -10,6 +10,8 @@ from typing import Any
 
 from batkube.controllers.cluster import Key
 from batkube.controllers.controller import WARNING, Change, Controller
+from batkube.controllers.owners import controller_of, remove_finalizers
+from batkube.controllers.pods import is_deleted, is_ended
 from batkube.kube.apimachinery.status import ApiError
 from batkube.kube.server import ApiServer
 from batkube.kube.storage.store import DELETED
@@ -25,6 +27,7 @@ CLAIM_NAME = "resource.kubernetes.io/pod-claim-name"
 """The annotation of a claim that was made for a pod: the name of the claim within the pod."""
 PROTECTION = "resource.kubernetes.io/delete-protection"
 """The finalizer of a claim that is allocated."""
+_PODS = "pods"
 _LONGEST_PREFIX = 57
 
 
@@ -38,11 +41,8 @@ class ResourceClaimController(Controller):
 
     def __init__(self, *arguments: Any) -> None:
         super().__init__(*arguments)
-        self._server = self.cluster.server
-        # Dictionaries keep the order of the changes, and each key once.
-        self._pods: dict[Key, None] = {}
-        self._claims: dict[Key, None] = {}
         self._without_template: dict[Key, None] = {}
+        """The pods whose claims could not be made, in the order of the changes."""
 
     @classmethod
     def wanted(cls, obj: JSON) -> bool:
@@ -50,34 +50,32 @@ class ResourceClaimController(Controller):
             return True
         return bool(obj["spec"].get("resourceClaims")) or "extendedResourceClaimStatus" in obj.get("status", {})
 
-    def sync(self, key: Any) -> None:
-        while self._pods or self._claims:
-            pods, self._pods = self._pods, {}
-            for key in pods:
-                self._sync_pod(key)
-            claims, self._claims = self._claims, {}
-            for key in claims:
-                self._sync_claim(key)
-
     def changed(self, change: Change) -> None:
-        storage, (namespace, name) = change.resource.storage, change.version.key
+        storage, key = change.resource.storage, change.version.key
         if storage == CLAIMS and change.type != DELETED:
-            self._claims[namespace, name] = None
+            self.queue.add((CLAIMS, key))
         elif storage == TEMPLATES and change.type != DELETED:
-            self._pods |= self._without_template
-        elif storage == "pods":
+            for each in self._without_template:
+                self.queue.add((_PODS, each))
+        elif storage == _PODS:
             pod = change.version.obj
             if change.type == DELETED or _is_done(pod):
-                self._without_template.pop((namespace, name), None)
-                self._claims.update(((namespace, claim), None) for claim in _claims_of(pod))
+                self._without_template.pop(key, None)
+                for claim in _claims_of(pod):
+                    self.queue.add((CLAIMS, (key[0], claim)))
             elif change.before is None and pod["spec"].get("resourceClaims"):
-                self._pods[namespace, name] = None
-        if self._pods or self._claims:
-            self.queue.add("all")
+                self.queue.add((_PODS, key))
+
+    def sync(self, key: tuple[str, Key]) -> None:
+        resource, of = key
+        if resource == _PODS:
+            self._sync_pod(of)
+        else:
+            self._sync_claim(of)
 
     def _sync_pod(self, key: Key) -> None:
-        pod = self._server.store.get("pods", *key)
-        if pod is None or _is_done(pod) or pod["metadata"].get("deletionTimestamp"):
+        pod = self.cluster.get("pods", *key)
+        if pod is None or is_ended(pod) or is_deleted(pod):
             return
         statuses = list(pod["status"].get("resourceClaimStatuses") or ())
         made = {status["name"] for status in statuses}
@@ -101,7 +99,7 @@ class ResourceClaimController(Controller):
     def _claim(self, pod: JSON, name: str, template_name: str) -> JSON:
         """Return a claim for the pod. Raises ApiError if there is no such template."""
         metadata = pod["metadata"]
-        template = self._server.get(TEMPLATES, template_name, metadata["namespace"])["spec"]
+        template = self.cluster.server.get(TEMPLATES, template_name, metadata["namespace"])["spec"]
         given = template.get("metadata") or {}
         owner = {"apiVersion": "v1", "kind": "Pod", "name": metadata["name"], "uid": metadata["uid"]}
         return {
@@ -116,7 +114,7 @@ class ResourceClaimController(Controller):
         }
 
     def _sync_claim(self, key: Key) -> None:
-        claim = self._server.store.get(CLAIMS, *key)
+        claim = self.cluster.get(CLAIMS, *key)
         if claim is None:
             return
         status = claim.get("status") or {}
@@ -130,8 +128,7 @@ class ResourceClaimController(Controller):
                 status.pop("allocation", None)
             claim = self.client.update(CLAIMS, {**claim, "status": status}, "status")
             if protected and not status.get("allocation"):
-                others = [name for name in claim["metadata"]["finalizers"] if name != PROTECTION]
-                self.client.update(CLAIMS, {**claim, "metadata": {**claim["metadata"], "finalizers": others}})
+                self.client.modify(CLAIMS, *key, lambda found: remove_finalizers(found["metadata"], [PROTECTION]))
         if not (remaining or deleted) and self._owner_is_over(claim):
             self.client.delete(CLAIMS, *key)
 
@@ -143,16 +140,13 @@ class ResourceClaimController(Controller):
 
     def _owner_is_over(self, claim: JSON) -> bool:
         """Tell whether the claim was made for a pod that runs no more."""
-        metadata = claim["metadata"]
-        return any(
-            owner.get("controller")
-            and (owner["apiVersion"], owner["kind"]) == ("v1", "Pod")
-            and self._pod_is_over(metadata["namespace"], owner["name"], owner["uid"])
-            for owner in metadata.get("ownerReferences") or ()
-        )
+        owner = controller_of(claim)
+        if owner is None or (owner["apiVersion"], owner["kind"]) != ("v1", "Pod"):
+            return False
+        return self._pod_is_over(claim["metadata"]["namespace"], owner["name"], owner["uid"])
 
     def _pod_is_over(self, namespace: str, name: str, uid: str) -> bool:
-        pod = self._server.store.get("pods", namespace, name)
+        pod = self.cluster.get("pods", namespace, name)
         return pod is None or pod["metadata"]["uid"] != uid or _is_done(pod)
 
 
@@ -166,9 +160,7 @@ def is_device(server: ApiServer, resource: str) -> bool:
 
 def _is_done(pod: JSON) -> bool:
     """Tell whether the pod has ended, or is deleted and on no node."""
-    if pod.get("status", {}).get("phase") in ("Succeeded", "Failed"):
-        return True
-    return bool(pod["metadata"].get("deletionTimestamp")) and not pod["spec"].get("nodeName")
+    return is_ended(pod) or (is_deleted(pod) and not pod["spec"].get("nodeName"))
 
 
 def _claims_of(pod: JSON) -> Iterator[str]:
