@@ -15,6 +15,7 @@ from batkube.bridge.run_times import owner_kind
 from batkube.bridge.time import SimulatedTime
 from batkube.controllers.pods import is_deleted, is_ended
 from batkube.kube.apimachinery.status import ApiError
+from batkube.kube.kinds.pods.annotations import MIRROR
 from batkube.kube.server import ApiServer
 from batkube.results.events import EventLog
 
@@ -22,7 +23,6 @@ JSON = dict[str, Any]
 
 RETRY_EVERY = 5.0
 """Simulated seconds between two evictions of a pod that its budget protects."""
-_MIRROR = "kubernetes.io/config.mirror"
 _TOO_MANY = 429
 
 
@@ -116,7 +116,7 @@ class Drains:
 def _stays(pod: JSON) -> bool:
     """Tell whether a drain leaves the pod alone."""
     metadata = pod["metadata"]
-    mirror = _MIRROR in (metadata.get("annotations") or {})
+    mirror = MIRROR in (metadata.get("annotations") or {})
     return is_ended(pod) or mirror or is_deleted(pod) or owner_kind(pod) == "DaemonSet"
 
 

@@ -6,14 +6,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from batkube.kube.apimachinery.times import unix_seconds
+from batkube.kube.kinds.pods.annotations import MIRROR
 from batkube.snapshot.reading import SnapshotError
 
 JSON = dict[str, Any]
 
 CREATED_AT, DURATION, EXIT_CODE = "batkube.io/created-at", "batkube.io/duration", "batkube.io/exit-code"
 FOREVER = "forever"
-MIRROR = "kubernetes.io/config.mirror"
-"""The annotation of a pod that a kubelet has from a file of its own: nobody schedules it."""
 _SEEN = (
     "affinity", "nodeSelector", "tolerations", "topologySpreadConstraints", "priorityClassName", "schedulerName",
     "hostNetwork", "resources", "terminationGracePeriodSeconds",
