@@ -110,10 +110,8 @@ class GarbageCollector(Controller):
         if kind is None:
             return None
         where = Item(kind.storage, item.namespace if kind.namespaced else "", reference["name"])
-        found = self.cluster.get(*where[:3])
-        if found is None or found["metadata"]["uid"] != reference["uid"]:
-            return None
-        return where, found
+        found = self.cluster.meant(kind.storage, where.namespace, reference)
+        return (where, found) if found is not None else None
 
     def sync(self, key: Item) -> None:
         obj = self.cluster.get(*key[:3])
