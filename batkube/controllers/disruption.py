@@ -7,7 +7,6 @@ from batkube.controllers.controller import NORMAL, WARNING, Change, Controller
 from batkube.controllers.deployment.limits import scaled
 from batkube.controllers.owners import controller_of, key_of
 from batkube.controllers.pods import is_deleted, is_ended, is_ready
-from batkube.controllers.recorder import Recorder
 from batkube.kube.apimachinery.label_selectors import matches
 from batkube.kube.kinds.pods.conditions import set_condition
 from batkube.kube.storage.store import DELETED
@@ -40,12 +39,9 @@ class DisruptionController(Controller):
     """Counts the pods of disruption budgets."""
 
     name = "disruption-controller"
+    component = "controllermanager"
     wakes = (BUDGETS,)
     follows = (BUDGETS, "pods")
-
-    def __init__(self, *arguments: Any) -> None:
-        super().__init__(*arguments)
-        self.recorder = Recorder(self.cluster, "controllermanager", self.client)
 
     def changed(self, change: Change) -> None:
         obj = change.version.obj
