@@ -5,7 +5,7 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict
 
-from batkube.option import ACCESS, CLUSTER, Option
+from batkube.option import ACCESS, API, Option
 
 
 class AccessSettings(BaseModel):
@@ -42,26 +42,24 @@ class ApiSettings(BaseModel):
     model_config = ConfigDict(frozen=True, defer_build=True)
 
     enable_admission_plugins: Annotated[
-        tuple[str, ...], Option("Plugins to have at work, by kube-apiserver's names.", CLUSTER, "NAME,...", commas=True)
+        tuple[str, ...], Option("Plugins to have at work, by kube-apiserver's names.", API, "NAME,...", commas=True)
     ] = ()
     disable_admission_plugins: Annotated[
-        tuple[str, ...], Option("Plugins to do without.", CLUSTER, "NAME,...", commas=True)
+        tuple[str, ...], Option("Plugins to do without.", API, "NAME,...", commas=True)
     ] = ()
     feature_gates: Annotated[
         tuple[str, ...],
-        Option("Feature gates of kube-apiserver: docs/conformance.md.", CLUSTER, "NAME=BOOL", commas=True),
+        Option("Feature gates of kube-apiserver: docs/conformance.md.", API, "NAME=BOOL", commas=True),
     ] = ()
     runtime_config: Annotated[
         tuple[str, ...],
-        Option(
-            "API versions that discovery shows: api/all=true, GROUP/VERSION=true.", CLUSTER, "NAME=BOOL", commas=True
-        ),
+        Option("API versions that discovery shows: api/all=true, GROUP/VERSION=true.", API, "NAME=BOOL", commas=True),
     ] = ()
     definitions: Annotated[
         tuple[Path, ...],
-        Option("CustomResourceDefinitions to serve (YAML, JSON); may be repeated.", CLUSTER, "FILE|DIR", name="--crd"),
+        Option("CustomResourceDefinitions to serve (YAML, JSON); may be repeated.", API, "FILE|DIR", name="--crd"),
     ] = ()
     objects: Annotated[
         tuple[Path, ...],
-        Option("Objects of any kind to have from the start; may be repeated.", CLUSTER, "FILE|DIR"),
+        Option("Objects of any kind to have from the start; may be repeated.", API, "FILE|DIR"),
     ] = ()

@@ -5,9 +5,10 @@ from dataclasses import dataclass
 from typing import Any
 
 INPUTS, SIMULATOR, SCHEDULER, QUIESCENCE = "Inputs", "Simulator", "Scheduler", "Scheduler: at rest, stuck, gone"
-TIME, CLUSTER, ACCESS, RESULTS = "Time and repeatability", "Cluster and API", "Access", "Results"
+TIME, CLUSTER, API = "Time and repeatability", "Nodes, pods and controllers", "API"
+ACCESS, RESULTS = "Access", "Results"
 API_ONLY = "Without a simulator"
-PANELS = (INPUTS, SIMULATOR, API_ONLY, SCHEDULER, QUIESCENCE, TIME, CLUSTER, ACCESS, RESULTS)
+PANELS = (INPUTS, SIMULATOR, API_ONLY, SCHEDULER, QUIESCENCE, TIME, CLUSTER, API, ACCESS, RESULTS)
 """Headings of the help, in their order."""
 
 

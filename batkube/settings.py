@@ -158,12 +158,12 @@ class ClusterSettings(SimulationSettings):
         ),
     ] = None
     controllers: Annotated[
-        Which,
+        Annotated[Which | Path, Field(union_mode="left_to_right")],
         Option(
-            "Controllers of Jobs and the like (docs/controllers.md): builtin, none, or auto: built in, unless a "
-            "kube-controller-manager calls.",
+            "Controllers of Jobs and the like (docs/controllers.md): builtin, none, auto: built in, unless a "
+            "kube-controller-manager calls; or a file with flags for those built in.",
             CLUSTER,
-            "WHICH",
+            "WHICH|FILE",
         ),
     ] = Which.AUTO
     access: AccessSettings = AccessSettings()

@@ -4,7 +4,9 @@ from collections.abc import Callable
 
 from batkube.bridge.controller_settings import Which
 from batkube.bridge.time import SimulatedTime
+from batkube.controllers.catalogue import RESOURCE_CLAIMS
 from batkube.controllers.control_plane import MANAGER, ControlPlane
+from batkube.controllers.flags import Flags
 from batkube.controllers.resource_claims import ResourceClaimController
 from batkube.kube.server import ApiServer
 
@@ -23,14 +25,16 @@ class Controllers:
         server: ApiServer,
         time: SimulatedTime,
         warn: Callable[[str], None],
-        which: Which,
+        which: Which | Flags,
         goes_on: Callable[[], bool],
     ) -> None:
-        claims = ResourceClaimController
-        self._planes = [ControlPlane(server, time, warn, kinds=[claims], gives_way_to=claims.name)]
+        flags, claims = (which if isinstance(which, Flags) else Flags()), ResourceClaimController.name
+        self._planes = [ControlPlane(server, time, warn, kinds=[RESOURCE_CLAIMS], flags=flags, gives_way_to=claims)]
         if which is not Which.NONE:
             gives_way_to = MANAGER if which is Which.AUTO else None
-            self._planes.append(ControlPlane(server, time, warn, gives_way_to=gives_way_to, goes_on=goes_on))
+            self._planes.append(
+                ControlPlane(server, time, warn, flags=flags, gives_way_to=gives_way_to, goes_on=goes_on)
+            )
 
     def start(self) -> None:
         """Begin to look for what needs them."""

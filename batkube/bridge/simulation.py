@@ -43,6 +43,7 @@ from batkube.bridge.submissions import Submissions
 from batkube.bridge.time import SimulatedTime
 from batkube.bridge.user_deeds import UserDeeds
 from batkube.bridge.waits import WaitRecorder
+from batkube.controllers.flags import Flags
 from batkube.kube.apimachinery.status import ApiError
 from batkube.kube.server import ApiServer
 from batkube.results.accounts import Accounts
@@ -89,7 +90,7 @@ class Simulation:
         until: float = 0.0,
         requeue: RequeueRule | None = None,
         grow: Grow | None = None,
-        controllers: Which = Which.NONE,
+        controllers: Which | Flags = Which.NONE,
     ) -> None:
         self.time = time
         self.reactions = Reactions(decision_time, time)

@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from batkube.commands.scenario_keys import Key, names_files
+from batkube.commands.scenario_keys import Key, is_choice, names_files
 from batkube.kube.codec.go_yaml import MAPPING, Node, decoded, nodes
 from batkube.kube.codec.yaml_scalars import YamlError
 from batkube.named_file import read_named
@@ -125,7 +125,7 @@ def _word(key: Key, value: Any, folder: Path) -> str:
 def _beside(key: Key, word: str, folder: Path) -> str:
     """Return a word that names a file with its path from here."""
     names = names_files(key.annotation) or key.parameter == "workflow_starts"
-    if not names or not word or word == STANDARD_INPUT or Path(word).is_absolute():
+    if not names or word in ("", STANDARD_INPUT) or Path(word).is_absolute() or is_choice(key.annotation, word):
         return word
     if key.parameter == "platform" and is_short_form(word):
         return word

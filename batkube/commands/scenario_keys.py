@@ -1,6 +1,7 @@
 """The keys of a scenario: the options of `batkube run`, each under its name."""
 
 from dataclasses import dataclass
+from enum import Enum
 from pathlib import Path
 from typing import Any, get_args, get_origin
 
@@ -38,3 +39,10 @@ class Key:
 def names_files(annotation: Any) -> bool:
     """Tell whether a setting names files."""
     return annotation is Path or any(names_files(part) for part in get_args(annotation))
+
+
+def is_choice(annotation: Any, word: str) -> bool:
+    """Tell whether a word is one of those that a setting has beside files."""
+    if isinstance(annotation, type) and issubclass(annotation, Enum):
+        return word in [choice.value for choice in annotation]
+    return any(is_choice(part, word) for part in get_args(annotation))

@@ -46,8 +46,12 @@ def _schema_of(key: Key) -> JSON:
 def _of_type(annotation: Any) -> JSON:
     """Return the schema of a value: null is none, names and texts may be numbers."""
     schema = TypeAdapter(annotation).json_schema()
-    choices = [one for one in schema.get("anyOf", [schema]) if one.get("type") != "null"]
-    found = choices[0] if len(choices) == 1 else {"anyOf": choices}
+    choices = [_kept(one, schema) for one in schema.get("anyOf", [schema]) if one.get("type") != "null"]
+    return choices[0] if len(choices) == 1 else {"anyOf": choices}
+
+
+def _kept(found: JSON, schema: JSON) -> JSON:
+    """Return what is kept of one schema within the whole: its own words are not those of options."""
     if "$ref" in found:
         found = schema["$defs"][str(found["$ref"]).rpartition("/")[2]]
     kept = {name: value for name, value in found.items() if name not in ("title", "description", "format")}

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from functools import reduce, wraps
 from operator import or_
 from pathlib import Path
-from types import UnionType
+from types import NoneType, UnionType
 from typing import Annotated, Any, TypeGuard, TypeVar, Union, get_args, get_origin, get_type_hints
 
 import typer
@@ -159,14 +159,18 @@ def _parameter(name: str, field: FieldInfo, option: Option) -> inspect.Parameter
 
 
 def _plain(annotation: Any) -> Any:
-    """Return a type without what pydantic is told of it. Numbers, names ... come as texts: the settings read them."""
+    """Return a type without what pydantic is told of it. Numbers, names ... come as texts: the settings read them.
+
+    So does a choice that may be a file instead.
+    """
     if annotation in (int, float, Path) or _is_model(annotation):
         return str
     origin = get_origin(annotation)
     if origin is Annotated:
         return _plain(get_args(annotation)[0])
     if origin in (Union, UnionType):
-        return reduce(or_, map(_plain, get_args(annotation)))
+        parts = [_plain(part) for part in get_args(annotation)]
+        return reduce(or_, [part for part in parts if str not in parts or part in (str, NoneType)])
     return annotation
 
 

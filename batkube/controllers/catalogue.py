@@ -17,6 +17,8 @@ class Listed(NamedTuple):
     """The kinds whose first object starts it, as the class has them."""
     place: str
     """Its module below this package, and its class."""
+    names: tuple[str, ...]
+    """The name that it has in the flag `--controllers` of kube-controller-manager, and its alias there."""
 
     def load(self) -> type[Controller]:
         """Return the class."""
@@ -31,19 +33,48 @@ def _loaded(place: str) -> type[Controller]:
 
 
 BUILT_IN = (
-    Listed(("cronjobs.batch",), "cron_job.controller:CronJobController"),
-    Listed(("jobs.batch",), "job.controller:JobController"),
-    Listed(("daemonsets.apps",), "daemon_set.controller:DaemonSetController"),
-    Listed(("deployments.apps",), "deployment.controller:DeploymentController"),
-    Listed(("replicasets.apps",), "replica_set:ReplicaSetController"),
-    Listed(("statefulsets.apps",), "stateful_set.controller:StatefulSetController"),
-    Listed(("persistentvolumeclaims", "persistentvolumes"), "volumes.binder:VolumeBinder"),
-    Listed(("poddisruptionbudgets.policy",), "disruption:DisruptionController"),
-    Listed(("jobs.batch",), "ttl_after_finished:TtlAfterFinished"),
-    Listed(("nodes",), "taint_eviction:TaintEvictionController"),
-    Listed(("pods", "nodes"), "pod_gc:PodGarbageCollector"),
-    Listed(("persistentvolumeclaims",), "volumes.protection:ClaimProtection"),
-    Listed(("persistentvolumes",), "volumes.protection:VolumeProtection"),
-    Listed(("namespaces",), "namespaces:NamespaceController"),
-    Listed((ALL,), "garbage_collector:GarbageCollector"),
+    Listed(("cronjobs.batch",), "cron_job.controller:CronJobController", ("cronjob-controller", "cronjob")),
+    Listed(("jobs.batch",), "job.controller:JobController", ("job-controller", "job")),
+    Listed(("daemonsets.apps",), "daemon_set.controller:DaemonSetController", ("daemonset-controller", "daemonset")),
+    Listed(
+        ("deployments.apps",), "deployment.controller:DeploymentController", ("deployment-controller", "deployment")
+    ),
+    Listed(("replicasets.apps",), "replica_set:ReplicaSetController", ("replicaset-controller", "replicaset")),
+    Listed(
+        ("statefulsets.apps",),
+        "stateful_set.controller:StatefulSetController",
+        ("statefulset-controller", "statefulset"),
+    ),
+    Listed(
+        ("persistentvolumeclaims", "persistentvolumes"),
+        "volumes.binder:VolumeBinder",
+        ("persistentvolume-binder-controller", "persistentvolume-binder"),
+    ),
+    Listed(
+        ("poddisruptionbudgets.policy",), "disruption:DisruptionController", ("disruption-controller", "disruption")
+    ),
+    Listed(
+        ("jobs.batch",), "ttl_after_finished:TtlAfterFinished", ("ttl-after-finished-controller", "ttl-after-finished")
+    ),
+    Listed(("nodes",), "taint_eviction:TaintEvictionController", ("taint-eviction-controller",)),
+    Listed(("pods", "nodes"), "pod_gc:PodGarbageCollector", ("pod-garbage-collector-controller", "podgc")),
+    Listed(
+        ("persistentvolumeclaims",),
+        "volumes.protection:ClaimProtection",
+        ("persistentvolumeclaim-protection-controller", "pvc-protection"),
+    ),
+    Listed(
+        ("persistentvolumes",),
+        "volumes.protection:VolumeProtection",
+        ("persistentvolume-protection-controller", "pv-protection"),
+    ),
+    Listed(("namespaces",), "namespaces:NamespaceController", ("namespace-controller", "namespace")),
+    Listed((ALL,), "garbage_collector:GarbageCollector", ("garbage-collector-controller", "garbagecollector")),
 )
+
+RESOURCE_CLAIMS = Listed(
+    ("pods", "resourceclaims.resource.k8s.io"),
+    "resource_claims:ResourceClaimController",
+    ("resourceclaim-controller", "resource-claim-controller"),
+)
+"""The controller of claims of devices, which is played where others are not, too."""

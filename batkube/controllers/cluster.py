@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from batkube.controllers.flags import Flags
 from batkube.controllers.owners import controller_of
 from batkube.controllers.work_queue import Clock
 from batkube.kube.apimachinery.times import read_second
@@ -93,7 +94,8 @@ def _labelled(namespace: str, key: str, value: str) -> str:
 class Cluster:
     """The part that all controllers share. ``warn`` tells the user something, once.
 
-    ``goes_on``: the simulation goes on in any case, so that what happens by schedule may begin.
+    ``goes_on``: the simulation goes on in any case, so that what happens by schedule may begin. ``flags``: what a user
+    says of controllers.
 
     Dates are simulated seconds; those in objects are whole seconds, cut off, as `metav1.Time` is written.
     """
@@ -105,11 +107,13 @@ class Cluster:
         warn: Callable[[str], None],
         goes_on: Callable[[], bool] = lambda: True,
         work: Callable[[], bool] = lambda: False,
+        flags: Flags | None = None,
     ) -> None:
         self.server = server
         self.clock = clock
         self.warn = warn
         self.goes_on = goes_on
+        self.flags = flags or Flags()
         self._work = work
         self._owned: dict[str, Owned] = {}
         self._event_number = 0

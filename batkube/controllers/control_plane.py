@@ -7,6 +7,7 @@ from typing import Any, TypeAlias
 from batkube.controllers.catalogue import BUILT_IN, Listed
 from batkube.controllers.cluster import Cluster
 from batkube.controllers.controller import ALL, Controller
+from batkube.controllers.flags import Flags
 from batkube.controllers.work_queue import Clock
 from batkube.kube.server import ApiServer
 from batkube.kube.storage.store import ADDED, DELETED, Change
@@ -27,7 +28,7 @@ class RestlessControllers(Exception):
 class ControlPlane:
     """Plays controllers from ``start`` to ``stop``: at ``sync`` until nothing moves any more.
 
-    ``kinds``: those that are played; None for all that are built in.
+    ``kinds``: those that are played; None for all that are built in. ``flags``: what a user says of them.
     ``gives_way_to``: nothing is played as soon as a client has called whose User-Agent has this in it. ``goes_on``: see
     Cluster. ``warn`` tells the user something.
     """
@@ -38,14 +39,16 @@ class ControlPlane:
         clock: Clock,
         warn: Callable[[str], None],
         *,
-        kinds: Sequence[type[Controller]] | None = None,
+        kinds: Sequence[_Kind] | None = None,
+        flags: Flags | None = None,
         gives_way_to: str | None = MANAGER,
         goes_on: Callable[[], bool] = lambda: True,
     ) -> None:
         self._server = server
         self._warn = warn
-        self._kinds: Sequence[_Kind] = BUILT_IN if kinds is None else kinds
-        self._cluster = Cluster(server, clock, warn, goes_on, self._work)
+        self._cluster = Cluster(server, clock, warn, goes_on, self._work, flags)
+        given: Sequence[_Kind] = BUILT_IN if kinds is None else kinds
+        self._kinds = [kind for kind in given if not isinstance(kind, Listed) or self._cluster.flags.play(kind.names)]
         self._acting: list[Controller] = []
         self._asleep: dict[str, list[_Kind]] = {}
         """The controllers that no object needs yet, by the kinds that wake them."""
@@ -135,7 +138,7 @@ class ControlPlane:
             concerned = self._sleepers[resource] = (*self._asleep.get(resource, ()), *self._asleep.get(ALL, ()))
         for kind in concerned:
             loaded = _loaded(kind)
-            if (loaded.missed if gone else loaded.wanted)(obj):
+            if loaded.missed(obj) if gone else loaded.wanted(obj, self._cluster.flags):
                 self._woken[kind] = None
 
     def _wake(self) -> None:

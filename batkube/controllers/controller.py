@@ -4,6 +4,7 @@ from collections.abc import Hashable
 from typing import Any, ClassVar
 
 from batkube.controllers.cluster import Cluster
+from batkube.controllers.flags import Flags
 from batkube.controllers.recorder import NORMAL, WARNING, Recorder
 from batkube.controllers.work_queue import WorkQueue
 from batkube.kube.apimachinery.status import ApiError
@@ -37,8 +38,8 @@ class Controller:
         self.queue = WorkQueue(cluster.clock, *self.retries)
 
     @classmethod
-    def wanted(cls, obj: JSON) -> bool:
-        """Tell whether an object of one of the kinds that wake it needs it."""
+    def wanted(cls, obj: JSON, flags: Flags) -> bool:
+        """Tell whether an object of one of the kinds that wake it needs it, with what a user says of controllers."""
         return True
 
     @classmethod

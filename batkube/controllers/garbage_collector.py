@@ -9,6 +9,7 @@ An owner counts as gone only if it was there: objects that are given to a cluste
 from typing import Any, NamedTuple
 
 from batkube.controllers.controller import ALL, Change, Controller
+from batkube.controllers.flags import Flags
 from batkube.controllers.owners import remove_finalizers, unless_gone, waits_for
 from batkube.kube.storage.store import DELETED
 
@@ -43,7 +44,7 @@ class GarbageCollector(Controller):
         """The owners that were there while they had something, by uid."""
 
     @classmethod
-    def wanted(cls, obj: JSON) -> bool:
+    def wanted(cls, obj: JSON, flags: Flags) -> bool:
         metadata = obj["metadata"]
         return "ownerReferences" in metadata or waits_for(metadata, FOREGROUND) or waits_for(metadata, ORPHAN)
 

@@ -4,6 +4,7 @@ from collections import Counter
 from typing import Any
 
 from batkube.controllers.controller import JSON, Change, Controller
+from batkube.controllers.flags import Flags
 from batkube.controllers.pods import is_ended
 from batkube.kube.apimachinery.status import ApiError
 from batkube.kube.storage.store import Version
@@ -37,7 +38,7 @@ class NamespaceController(Controller):
     retries = (0.005, 60.0)
 
     @classmethod
-    def wanted(cls, obj: JSON) -> bool:
+    def wanted(cls, obj: JSON, flags: Flags) -> bool:
         return "deletionTimestamp" in obj["metadata"]
 
     def changed(self, change: Change) -> None:

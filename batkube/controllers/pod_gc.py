@@ -1,13 +1,14 @@
 """Pods that nobody else takes away: on nodes that are gone, or deleted before they got one (``pkg/controller/podgc``).
 
 It looks every twenty seconds, from the beginning of the simulation, and here only where there is something to see.
-Ended pods are not counted, and so none goes because there are too many.
+Ended pods go, the oldest first, where a user says how many may stay.
 """
 
 from typing import Any
 
 from batkube.controllers.conditions import is_true
 from batkube.controllers.controller import JSON, Change, Controller
+from batkube.controllers.flags import Flags
 from batkube.controllers.owners import key_of
 from batkube.controllers.pods import is_deleted, is_ended, target_for_disruption
 from batkube.kube.apimachinery.status import ApiError
@@ -31,10 +32,10 @@ class PodGarbageCollector(Controller):
         """The nodes that were not there at a look, and the date from which they count as gone."""
 
     @classmethod
-    def wanted(cls, obj: JSON) -> bool:
+    def wanted(cls, obj: JSON, flags: Flags) -> bool:
         if obj["kind"] == "Node":
             return _is_out_of_service(obj)
-        return is_deleted(obj) and not obj["spec"].get("nodeName")
+        return (is_deleted(obj) and not obj["spec"].get("nodeName")) or _is_counted(obj, flags)
 
     @classmethod
     def missed(cls, obj: JSON) -> bool:
@@ -47,12 +48,14 @@ class PodGarbageCollector(Controller):
         else:
             node = obj["spec"].get("nodeName")
             needed = change.type != DELETED and (
-                is_deleted(obj) if not node else self.cluster.get("nodes", "", node) is None
+                _is_counted(obj, self.cluster.flags)
+                or (is_deleted(obj) if not node else self.cluster.get("nodes", "", node) is None)
             )
         if needed:
             self.queue.add_at_next("pods", PERIOD)
 
     def sync(self, key: str) -> None:
+        self._end_old(self.cluster.flags.terminated_pod_gc_threshold)
         now, pods = self.cluster.now, self.cluster.list("pods")
         nodes = {pod["spec"].get("nodeName") or "": None for pod in pods}
         found = {name: self.cluster.get("nodes", "", name) for name in nodes if name}
@@ -67,6 +70,14 @@ class PodGarbageCollector(Controller):
                 self._end(pod)
         if self._gone:
             self.queue.add_at_next("pods", PERIOD)
+
+    def _end_old(self, most: int) -> None:
+        """Delete ended pods of which there are more than so many: evicted ones first, then the oldest."""
+        ended = [pod for pod in self.cluster.list("pods") if most and is_ended(pod)]
+        if len(ended) > most:
+            ended.sort(key=_by_eviction_and_creation)
+            for pod in ended[: len(ended) - most]:
+                self._end(pod)
 
     def _end(self, pod: JSON, why: str | None = None) -> None:
         """Let the pod fail, if it has not ended, and go at once. ``why``: it is disrupted."""
@@ -86,6 +97,16 @@ class PodGarbageCollector(Controller):
         except ApiError as error:
             if error.code != 404:
                 self.queue.add_at_next("pods", PERIOD)
+
+
+def _is_counted(pod: JSON, flags: Flags) -> bool:
+    return flags.terminated_pod_gc_threshold > 0 and is_ended(pod)
+
+
+def _by_eviction_and_creation(pod: JSON) -> tuple[bool, str, str]:
+    metadata, status = pod["metadata"], pod["status"]
+    evicted = status["phase"] == "Failed" and status.get("reason") == "Evicted"
+    return not evicted, metadata["creationTimestamp"], metadata["name"]
 
 
 def _is_out_of_service(node: JSON | None) -> bool:

@@ -10,6 +10,7 @@ from typing import Any
 
 from batkube.controllers.cluster import Key
 from batkube.controllers.controller import WARNING, Change, Controller
+from batkube.controllers.flags import Flags
 from batkube.controllers.owners import controller_of, remove_finalizers
 from batkube.controllers.pods import is_deleted, is_ended
 from batkube.kube.apimachinery.status import ApiError
@@ -45,7 +46,7 @@ class ResourceClaimController(Controller):
         """The pods whose claims could not be made, in the order of the changes."""
 
     @classmethod
-    def wanted(cls, obj: JSON) -> bool:
+    def wanted(cls, obj: JSON, flags: Flags) -> bool:
         if obj["kind"] != "Pod":
             return True
         return bool(obj["spec"].get("resourceClaims")) or "extendedResourceClaimStatus" in obj.get("status", {})

@@ -8,6 +8,7 @@ from typing import Any
 
 from batkube.controllers.cluster import Key
 from batkube.controllers.controller import JSON, NORMAL, Change, Controller
+from batkube.controllers.flags import Flags
 from batkube.controllers.owners import key_of, unless_gone
 from batkube.controllers.pods import is_ended, target_for_disruption
 from batkube.kube.apimachinery.taints import tolerates
@@ -34,7 +35,7 @@ class TaintEvictionController(Controller):
         """The nodes with such taints."""
 
     @classmethod
-    def wanted(cls, obj: JSON) -> bool:
+    def wanted(cls, obj: JSON, flags: Flags) -> bool:
         return bool(_no_execute(obj))
 
     def changed(self, change: Change) -> None:

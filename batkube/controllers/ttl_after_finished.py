@@ -3,6 +3,7 @@
 from batkube.controllers.cluster import Key
 from batkube.controllers.conditions import held
 from batkube.controllers.controller import JSON, Change, Controller
+from batkube.controllers.flags import Flags
 from batkube.controllers.job.conditions import JOBS, is_finished
 from batkube.kube.storage.store import DELETED
 
@@ -15,7 +16,7 @@ class TtlAfterFinished(Controller):
     follows = (JOBS,)
 
     @classmethod
-    def wanted(cls, obj: JSON) -> bool:
+    def wanted(cls, obj: JSON, flags: Flags) -> bool:
         return obj["spec"].get("ttlSecondsAfterFinished") is not None
 
     def changed(self, change: Change) -> None:

@@ -191,8 +191,11 @@ class Run(BaseModel):
     """The files that the platform was made of, where it was no platform of SimGrid's."""
     workloads: list[ImportedFile | InputFile] = []
     startup: InputFile | None = None
-    durations: InputFile | None = None
     """The start-up model; without one pods start and end at once."""
+    durations: InputFile | None = None
+    """The rules for how long pods run that clients make."""
+    controllers: InputFile | None = None
+    """The flags of the controllers that are built in."""
     objects: list[InputFile] = []
     """The definitions and other objects that the cluster had from its start."""
     scheduler: Scheduler

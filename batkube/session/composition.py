@@ -122,7 +122,7 @@ async def play(
             until=settings.run_times.until,
             requeue=read_requeue(settings.run_times.requeue),
             grow=grow(settings, simulator),
-            controllers=settings.controllers,
+            controllers=inputs.controllers,
             pace=pace,
             control_latency=control_latency(settings, inputs.platform),
             outages=outages(settings, inputs.machines),
@@ -175,6 +175,7 @@ def _inputs(settings: RunSettings) -> list[Path]:
         *settings.platform,
         settings.startup,
         settings.run_times.durations,
+        settings.controllers if isinstance(settings.controllers, Path) else None,
         settings.scheduler_config,
         settings.recording,
     )

@@ -6,9 +6,11 @@ from pathlib import Path
 from batkube.batsim.errors import EndpointError
 from batkube.batsim.platform import Platform, PlatformError
 from batkube.batsim.workload import Workload, WorkloadError
+from batkube.bridge.controller_settings import Which, read_controllers
 from batkube.bridge.errors import InputError
 from batkube.bridge.run_times import RunTimeRules
 from batkube.bridge.startup import Startup
+from batkube.controllers.flags import Flags
 from batkube.kube.admission.plugins import AdmissionError
 from batkube.kube.schema.gates import GateError
 from batkube.kube.schema.runtime_config import RuntimeConfigError
@@ -65,6 +67,7 @@ class Inputs:
     """The objects that are created at their dates."""
     startup: Startup | None
     run_times: RunTimeRules
+    controllers: Which | Flags
     preemption: bool
     """Return whether pods have priorities, so that one may take another's place."""
     imported: dict[str, Imported]
@@ -123,6 +126,7 @@ def read_inputs(settings: RunSettings) -> Inputs:
         dated,
         startup,
         read_run_times(settings),
+        read_controllers(settings.controllers),
         checks.preemption,
         imported,
         read_machines(settings, platform, workloads.values()) if platform is not None else None,

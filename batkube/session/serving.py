@@ -18,6 +18,7 @@ from batkube.batsim.platform import Platform
 from batkube.batsim.recording import Recorder
 from batkube.batsim.result_files import ResultFiles
 from batkube.batsim.routing import Router
+from batkube.bridge.controller_settings import Which, read_controllers
 from batkube.bridge.decisions import UNKNOWN_CONTROL_LATENCY
 from batkube.bridge.quiescence import QuiescenceOnRealClock
 from batkube.bridge.requeue_rule import read_requeue
@@ -25,6 +26,7 @@ from batkube.bridge.run_times import RunTimeRules
 from batkube.bridge.startup import Startup
 from batkube.bridge.time import SimulatedTime
 from batkube.clock.pace import Pace
+from batkube.controllers.flags import Flags
 from batkube.kube.server import ApiServer
 from batkube.platforms.given import read_given_platform
 from batkube.session.api_server import start_api
@@ -51,6 +53,7 @@ class _Given:
     control_latency: float
     startup: Startup | None
     run_times: RunTimeRules
+    controllers: Which | Flags
 
 
 def _read(settings: ServeSettings) -> _Given:
@@ -67,7 +70,8 @@ def _read(settings: ServeSettings) -> _Given:
     if platform:
         latency = largest_control_latency(Router(platform), platform.resources())
     startup = Startup(read_startup(settings.startup), settings.seed) if settings.startup else None
-    return _Given(platform, file, latency, startup, read_run_times(settings))
+    controllers = read_controllers(settings.controllers)
+    return _Given(platform, file, latency, startup, read_run_times(settings), controllers)
 
 
 async def serve_beside_batsim(settings: ServeSettings) -> int:
@@ -146,7 +150,7 @@ async def _simulations(
             run_times=given.run_times,
             until=settings.run_times.until,
             requeue=read_requeue(settings.run_times.requeue),
-            controllers=settings.controllers,
+            controllers=given.controllers,
             pace=pace,
             control_latency=given.control_latency,
             energy=settings.energy,

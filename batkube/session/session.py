@@ -29,6 +29,7 @@ from batkube.bridge.step_loop import StepLoop
 from batkube.bridge.step_settings import StepSettings
 from batkube.bridge.time import SimulatedTime
 from batkube.clock.pace import Pace
+from batkube.controllers.flags import Flags
 from batkube.kube.server import ApiServer
 from batkube.results.events import EventLog
 from batkube.results.metrics import job_counts
@@ -89,7 +90,7 @@ class Session:
         until: float = 0.0,
         requeue: RequeueRule | None = None,
         grow: Grow | None = None,
-        controllers: Which = Which.NONE,
+        controllers: Which | Flags = Which.NONE,
         pace: Pace | None = None,
         control_latency: float = 0.0,
         outages: Sequence[ExternalEvent] = (),

@@ -6,6 +6,7 @@ from typing import Any
 from batkube.bridge.time import SimulatedTime
 from batkube.controllers.control_plane import ControlPlane
 from batkube.controllers.controller import Controller
+from batkube.controllers.flags import Flags
 from batkube.kube.server import ApiServer
 
 JSON = dict[str, Any]
@@ -14,11 +15,11 @@ JSON = dict[str, Any]
 class Plane:
     """A cluster with controllers, whose kubelet and scheduler are the test."""
 
-    def __init__(self, kinds: Sequence[type[Controller]] | None = None) -> None:
+    def __init__(self, kinds: Sequence[type[Controller]] | None = None, flags: Flags | None = None) -> None:
         self.time = SimulatedTime(1_577_836_800.0)
         self.server = ApiServer(now=self.time.unix)
         self.warnings: list[str] = []
-        self.plane = ControlPlane(self.server, self.time, self.warnings.append, kinds=kinds)
+        self.plane = ControlPlane(self.server, self.time, self.warnings.append, kinds=kinds, flags=flags)
         self.plane.start()
 
     def create(self, resource: str, obj: JSON) -> JSON:

@@ -121,14 +121,20 @@ def test_services_run_to_the_end_with_an_agent_on_each_node_the_same_each_time(
     assert one.run["events_sha256"] == other.run["events_sha256"]
 
 
-def test_without_controllers_they_are_only_objects(batkube: Batkube, objects: Path) -> None:
+def test_without_controllers_they_are_only_objects(batkube: Batkube, objects: Path, tmp_path: Path) -> None:
     given = ["-p", PLATFORM, "--enable-compute-sharing", "--objects", objects]
     done = batkube(*given, "--controllers", "none")
     assert done.exit_code == 0
     assert "Jobs have not ended, and no controller carries them on: default/waves" in done.stderr
     wrong = batkube(*given, "--controllers", "some")
     assert wrong.exit_code == 2
-    assert "'auto', 'builtin', 'none'" in wrong.stderr
+    assert wrong.stderr == "batkube: --controllers: some is none of auto, builtin, none, and no file\n"
+    file = tmp_path / "controllers.yaml"
+    file.write_text("controllers: '*,-job-controller'\n")
+    chosen = batkube(*given, "--controllers", file)
+    assert chosen.exit_code == 0
+    assert "no controller carries them on: default/waves" in chosen.stderr
+    assert chosen.run["controllers"]["path"] == str(file)
 
 
 @pytest.mark.slow

@@ -26,8 +26,6 @@ from batkube.kube.storage.store import DELETED
 Key = tuple[str, str, str]
 """Kind, namespace and name."""
 RESYNC: Key = ("", "", "")
-PERIOD = 15.0
-"""The simulated seconds between two looks at claims that have no volume, from the beginning of the simulation."""
 
 
 class VolumeBinder(Controller):
@@ -57,7 +55,7 @@ class VolumeBinder(Controller):
 
     def _look_again(self) -> None:
         """Look at the claims without a volume at the next resync, as a volume that comes wakes no claim."""
-        self.queue.add_at_next(RESYNC, PERIOD)
+        self.queue.add_at_next(RESYNC, self.cluster.flags.pvclaimbinder_sync_period)
 
     def sync(self, key: Key) -> None:
         if key == RESYNC:
