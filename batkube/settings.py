@@ -91,6 +91,9 @@ class SchedulerSettings(SimulationSettings):
         ),
     ] = ()
     reading: ReadingSettings = ReadingSettings()
+    schedule: Annotated[
+        Path | None, Option("When the manifests of -w are created (YAML, docs/workloads.md).", INPUTS, "FILE")
+    ] = None
     scheduler: Annotated[
         str,
         Option(

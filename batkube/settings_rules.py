@@ -216,6 +216,7 @@ RULES: tuple[Rule, ...] = (
     ),
     needs("--on-scheduler-loss", f"--scheduler {NOBODY}"),
     needs("--jitter", "--workload"),
+    needs("--schedule", "--workload"),
     needs("--add-nodes", "--platform"),
     needs("--format", "--workload"),
     needs("--packing", "--workload"),

@@ -16,13 +16,12 @@ from typing import Annotated, Any
 from pydantic import BaseModel, BeforeValidator, Field, PrivateAttr, ValidationInfo, model_validator
 
 from batkube.machines.places import Place, Places
+from batkube.startup.dates import read_date
 from batkube.startup.delays import STRICT
 from batkube.startup.lengths import LONGEST, read_length_if_text
 from batkube.startup.model_file import read_model
 
 FOREVER = "forever"
-_CLOCK = re.compile(r"([01]?[0-9]|2[0-4]):([0-5][0-9])(?::([0-5][0-9]))?")
-_DAY = 86400.0
 _EVENTS = re.compile(r"^[\"']?events[\"']?[ \t]*:", re.MULTILINE)
 _MOST = 100_000
 """The most times that one entry may happen."""
@@ -34,7 +33,7 @@ class Scene:
 
     places: Places
     epoch: float
-    """Unix seconds at which simulated time 0 lies: where the first day begins follows from it."""
+    """Unix seconds at which simulated time 0 lies."""
 
 
 def is_event_file(text: str) -> bool:
@@ -43,14 +42,8 @@ def is_event_file(text: str) -> bool:
 
 
 def _date(value: Any, info: ValidationInfo) -> Any:
-    """Return the simulated seconds of a date: seconds, a length, or a clock time of the first day."""
-    if isinstance(value, str) and (clock := _CLOCK.fullmatch(value.strip())):
-        hours, minutes, seconds = (int(part or 0) for part in clock.groups())
-        date = hours * 3600 + minutes * 60 + seconds - _scene(info).epoch % _DAY
-        if date < 0:
-            raise ValueError(f"{value} of the first day is before the simulation begins, by --epoch")
-        return date
-    return read_length_if_text(value)
+    """Return the simulated seconds of a date that is a text; what is none as it is."""
+    return read_date(value, _scene(info).epoch) if isinstance(value, str) else value
 
 
 def _scene(info: ValidationInfo) -> Scene:

@@ -194,6 +194,8 @@ class Run(BaseModel):
     """The start-up model; without one pods start and end at once."""
     durations: InputFile | None = None
     """The rules for how long pods run that clients make."""
+    schedule: InputFile | None = None
+    """The dates at which manifests are created."""
     controllers: InputFile | None = None
     """The flags of the controllers that are built in."""
     objects: list[InputFile] = []

@@ -175,6 +175,7 @@ def _inputs(settings: RunSettings) -> list[Path]:
         *settings.platform,
         settings.startup,
         settings.run_times.durations,
+        settings.schedule,
         settings.controllers if isinstance(settings.controllers, Path) else None,
         settings.scheduler_config,
         settings.recording,

@@ -13,7 +13,8 @@ from batkube.kube.apimachinery.times import unix_seconds
 from batkube.kube.server import ApiServer
 from batkube.results.run import ImportedFile, input_file
 from batkube.session.manifests import Manifest, ManifestError, files_of, read_manifests
-from batkube.startup.lengths import read_length
+from batkube.session.schedule import planned_dates
+from batkube.startup.dates import read_date
 from batkube.workloads.formats import MANIFESTS, reader_for
 from batkube.workloads.reader import Reader
 from batkube.workloads.source import Source
@@ -21,7 +22,7 @@ from batkube.workloads.source import Source
 JSON = dict[str, Any]
 
 CREATED_AT = "batkube.io/created-at"
-"""The annotation with the date: simulated seconds, a length such as ``1h30m``, or a date of the calendar."""
+"""The annotation with the date."""
 STANDARD_INPUT = Path("-")
 _INVALID = (400, 422)
 
@@ -43,8 +44,11 @@ def reader_of(path: Path, form: str | None) -> Reader | None:
     return None if reader.name == MANIFESTS else reader
 
 
-def read_dated(paths: Sequence[Path], epoch: float) -> DatedObjects:
-    """Read the objects. ``epoch``: Unix seconds at simulated second 0. Raises ManifestError and OSError."""
+def read_dated(paths: Sequence[Path], schedule: Path | None, epoch: float) -> DatedObjects:
+    """Read the objects. ``epoch``: Unix seconds at simulated second 0. Raises ManifestError, StartupError and OSError.
+
+    What the schedule says of an object goes before what it says itself.
+    """
     found = DatedObjects()
     manifests: list[Manifest] = []
     for path in paths:
@@ -56,9 +60,11 @@ def read_dated(paths: Sequence[Path], epoch: float) -> DatedObjects:
             record = input_file(file) if data is None else None
             digest = record.sha256 if record is not None else hashlib.sha256(data or b"").hexdigest()
             found.files.append(ImportedFile(path=str(file), sha256=digest, format=MANIFESTS, jobs=len(several)))
-    stamps = [_unix(each, stamp) for each in manifests if (stamp := _stamp(each))]
-    first = min(stamps, default=0.0)
-    found.objects = [DatedObject(_date(each, epoch, first), each.where, _new(each.obj)) for each in manifests]
+    planned = planned_dates(schedule, [each.obj for each in manifests], epoch) if schedule is not None else {}
+    others = [(index, each) for index, each in enumerate(manifests) if index not in planned]
+    first = min((_unix(each, stamp) for _, each in others if (stamp := _stamp(each))), default=0.0)
+    dates = planned | {index: _date(each, epoch, first) for index, each in others}
+    found.objects = [DatedObject(dates[index], each.where, _new(each.obj)) for index, each in enumerate(manifests)]
     return found
 
 
@@ -108,15 +114,9 @@ def _date(manifest: Manifest, epoch: float, first: float) -> float:
         stamp = _stamp(manifest)
         return 0.0 if stamp is None else round(_unix(manifest, stamp) - first, 6)
     try:
-        return read_length(str(text))
+        return read_date(str(text), epoch)
     except ValueError as error:
-        try:
-            date = unix_seconds(str(text)) - epoch
-        except ValueError:
-            raise ManifestError(f"{manifest.where}: {CREATED_AT}: {error}") from None
-    if date < 0:
-        raise ManifestError(f"{manifest.where}: {CREATED_AT}: {text} is before the simulation begins (--epoch)")
-    return round(date, 6)
+        raise ManifestError(f"{manifest.where}: {CREATED_AT}: {error}") from None
 
 
 def _unix(manifest: Manifest, stamp: str) -> float:

@@ -101,7 +101,10 @@ def read_inputs(settings: RunSettings) -> Inputs:
     imported: dict[str, Imported] = {}
     readers = [(path, reader_of(path, settings.reading.format)) for path in settings.workloads]
     of_jobs = [(path, reader) for path, reader in readers if reader is not None]
-    dated = read_dated([path for path, reader in readers if reader is None], settings.epoch)
+    try:
+        dated = read_dated([path for path, reader in readers if reader is None], settings.schedule, settings.epoch)
+    except StartupError as error:
+        raise InputError(str(error)) from None
     warnings += dated.warnings
     for index, (path, reader) in enumerate(of_jobs):
         workload, conversion = read_given(path, reader, f"w{index}", settings, hosts.compute if hosts else ())

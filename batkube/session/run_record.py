@@ -31,6 +31,7 @@ def run_record(
         workloads=_workloads(settings, inputs),
         startup=input_file(settings.startup) if settings.startup else None,
         durations=input_file(settings.run_times.durations) if settings.run_times.durations else None,
+        schedule=input_file(settings.schedule) if settings.schedule else None,
         controllers=input_file(settings.controllers) if isinstance(settings.controllers, Path) else None,
         objects=[input_file(file) for file in given_files(settings.api)],
         scheduler=Scheduler(

@@ -63,6 +63,7 @@ CASES: list[Case] = [
     (RUN, ["--no-determinism", "--determinism", "fast"], "--no-determinism", "--determinism fast"),
     (RUN, ["--on-scheduler-loss", "fail"], "--on-scheduler-loss", "--scheduler none"),
     (["run", "-p", str(PLATFORM), "-W", "nowhere.dax"], ["--jitter", "3"], "--jitter", "--workload"),
+    (["run", "-p", str(PLATFORM), "-W", "nowhere.dax"], ["--schedule", "a.yaml"], "--schedule", "--workload"),
     (["replay", "nowhere.gz"], ["--format", "swf"], "--format", "--workload"),
     (["run", "-p", str(PLATFORM), "-W", "nowhere.dax"], ["--format", "swf"], "--format", "--workload"),
     (["run", "-p", str(PLATFORM), "-W", "nowhere.dax"], ["--packing", "cores"], "--packing", "--workload"),

@@ -72,7 +72,10 @@ def test_what_happens_often_happens_at_even_distances(tmp_path: Path) -> None:
         ("events:\n- {at: 1, label: disk=hdd, down: 5}", "line 2: events.0: no node has labels such as 'disk=hdd'"),
         ("events:\n- {at: 1, label: 'a=(', down: 5}", "line 2: events.0: unable to parse"),
         ("events:\n- at: 1\n  node: n1\n  down: soon", "line 4: events.0.down: expected seconds or a length such as"),
-        ("events:\n- {at: 25:00, node: n1, down: 5}", "line 2: events.0.at: expected seconds or a length"),
+        (
+            "events:\n- {at: 25:00, node: n1, down: 5}",
+            "line 2: events.0.at: expected seconds, a length such as 1h30m, a time",
+        ),
         ("events:\n- {at: -1, node: n1, down: 5}", "line 2: events.0.at: "),
         ("events:\n- {at: 1, node: n1, down: 0}", "line 2: events.0.down: "),
         ("events:\n- {at: 1, node: n1}", "line 2: events.0: expected either down or drain"),

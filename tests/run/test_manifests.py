@@ -75,7 +75,10 @@ def test_what_the_cluster_refuses_then_is_no_error_of_the_file(batkube: Batkube,
 @pytest.mark.parametrize(
     ("obj", "said"),
     [
-        (pod("a", annotations=at("soon")), "objects.yaml, line 1: batkube.io/created-at: expected seconds or a length"),
+        (
+            pod("a", annotations=at("soon")),
+            "objects.yaml, line 1: batkube.io/created-at: expected seconds, a length such as 1h",
+        ),
         (pod("a", annotations=at("2019-12-31T00:00:00Z")), "is before the simulation begins (--epoch)"),
         (pod("A_b"), "objects.yaml, line 1: Pod: Pod "),
         ({"apiVersion": "nowhere/v1", "kind": "Thing", "metadata": {"name": "a"}}, "line 1: Thing: "),
@@ -84,6 +87,50 @@ def test_what_the_cluster_refuses_then_is_no_error_of_the_file(batkube: Batkube,
 )
 def test_what_is_wrong_is_told_before_anything_starts(batkube: Batkube, tmp_path: Path, obj: JSON, said: str) -> None:
     done = batkube(*CLUSTER, "-w", written(tmp_path, obj))
+    assert done.exit_code == 2
+    assert said in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+
+
+def test_a_schedule_says_when_manifests_are_created(batkube: Batkube, tmp_path: Path) -> None:
+    """It goes before what objects say, and of several entries the first counts."""
+    pods = [pod(name, labels={"tier": "batch"}) for name in ("a", "b", "c")]
+    others = [pod("late", annotations=at("1h")), pod("dated", annotations=at("00:07")), pod("stamped", namespace="x")]
+    namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "x"}}
+    schedule = tmp_path / "schedule.yaml"
+    schedule.write_text(
+        """schedule:
+- {at: 00:10, kind: Pod, name: b}
+- {at: 2m, every: 30, selector: tier=batch}
+- {at: "2020-01-01T00:00:30Z", name: late}
+- {at: 5, namespace: x}
+"""
+    )
+    done = batkube(*CLUSTER, "-w", written(tmp_path, namespace, *pods, *others), "--schedule", schedule)
+    assert done.exit_code == 0, done.stderr
+    rows = {row["pod"]: float(row["created_time"]) for row in done.rows("pods.csv")}
+    assert rows == {"x/stamped": 5, "late": 30, "a": 120, "c": 150, "dated": 420, "b": 600}
+    assert done.run["schedule"]["path"] == str(schedule)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("- {at: 5, name: b}", "schedule.yaml: line 2: schedule.0: there is no such object among the manifests"),
+        (
+            "- {at: soon, name: a}",
+            "line 2: schedule.0.at: expected seconds, a length such as 1h30m, a time such as 10:00",
+        ),
+        ("- {at: 5, selector: 'a=('}", "schedule.0: selector: "),
+        ("- {at: 5, every: -1}", "schedule.0.every: "),
+        ("- {name: a}", "schedule.0.at: "),
+        ("- 5", "expected an entry such as {at: 10m, kind: Job, name: report}"),
+    ],
+)
+def test_what_is_wrong_in_a_schedule_is_named(batkube: Batkube, tmp_path: Path, text: str, said: str) -> None:
+    schedule = tmp_path / "schedule.yaml"
+    schedule.write_text(f"schedule:\n{text}\n")
+    done = batkube(*CLUSTER, "-w", written(tmp_path, pod("a")), "--schedule", schedule)
     assert done.exit_code == 2
     assert said in done.stderr
     assert len(done.stderr.splitlines()) == 1
