@@ -3,7 +3,7 @@
 from batkube.batsim import messages
 from batkube.batsim.allocation import parse_intervals
 from batkube.batsim.jobs import JobState
-from batkube.bridge.cluster import Cluster
+from batkube.bridge.cluster import NODE_LOST, Cluster
 from batkube.bridge.job_control import JobControl
 from batkube.bridge.outages import Outages
 from batkube.bridge.power import Power
@@ -88,7 +88,7 @@ class Availability:
         for node, why in lost.items():
             for job in self.control.jobs_on(node):
                 if job.life.state is JobState.RUNNING:
-                    job.machine_lost = job.machine_lost or not job.kill_asked
+                    job.disrupted(NODE_LOST)
                     self.control.kill(job, why)
                 elif job.life.state is JobState.SUBMITTED:
                     self.control.replace_pods(job, why)

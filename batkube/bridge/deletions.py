@@ -10,9 +10,15 @@ from batkube.bridge.startup import PodStages
 
 
 class Deletions:
-    """Ends jobs. A process ends at SIGTERM, unless the job or the pod says that it takes its time."""
+    """Ends jobs. A process ends at SIGTERM, unless the job or the pod says that it takes its time.
 
-    def __init__(self, control: JobControl, stages: PodStages, clients: ClientPods, drains: Drains) -> None:
+    ``requeue``: jobs that the cluster disrupts begin anew.
+    """
+
+    def __init__(
+        self, control: JobControl, stages: PodStages, clients: ClientPods, drains: Drains, *, requeue: bool
+    ) -> None:
+        self._requeue = requeue
         self._control = control
         self._stages = stages
         self._clients = clients
@@ -28,13 +34,16 @@ class Deletions:
             return False
         why = f"pod {name} was deleted"
         if job.life.state is JobState.RUNNING:
-            job.machine_lost = job.machine_lost or self._drains.empties(job.nodes.get(name))
+            job.disrupted(deletion.disruption)
             self._stages.terminate(job, _time_to_end(job, deletion.grace), why)
         elif job.life.state is JobState.SUBMITTED:
             if job.client is not None:
                 return self._clients.deleted(job, name)
             if self._drains.empties(node := job.nodes.get(name)):
                 self._control.replace_pods(job, f"node {node} is drained")
+                return True
+            if self._requeue and deletion.disruption:
+                self._control.replace_pods(job, f"{why}: {deletion.disruption}")
                 return True
             self._control.reject(job, f"{why} before the job started")
             return True

@@ -171,7 +171,7 @@ class ClientPod:
 
 @dataclass(slots=True)
 class Attempt:
-    """A job, or what was left of one that has lost its node, where such jobs are submitted anew (``requeue.py``)."""
+    """A job, or what was left of one that was disrupted, where such jobs are submitted anew (``requeue.py``)."""
 
     number: int = 1
     profile: dict[str, Any] | None = None
@@ -179,7 +179,7 @@ class Attempt:
     before: float = 0.0
     """The seconds of work that earlier attempts have saved."""
     whole: float | None = None
-    """The seconds of work of all attempts together, of a job that has lost its node and is a delay."""
+    """The seconds of work of all attempts together, of a job that was disrupted and is a delay."""
     saved: float = 0.0
     """The seconds of this one's work that need not be done again."""
     again: bool = False
@@ -233,8 +233,9 @@ class Job:
     """The job's progress when it was killed, as Batsim's JOB_KILLED tells it."""
     client: ClientPod | None = None
     """None for a job of Batsim's."""
-    machine_lost: bool = False
-    """True if it is killed because a node of it was lost, or is drained."""
+    disruption: str | None = None
+    """The reason why the cluster takes its pods away while it runs; empty if a client has deleted one for no reason
+    of the cluster's, None if nobody has. What came first counts."""
     attempt: Attempt | None = None
     """The work over all attempts; None where no job is submitted anew."""
 
@@ -244,6 +245,11 @@ class Job:
             self.life.move(state)
         except ValueError as error:
             raise InvariantBroken(f"job {self.id} {error}") from None
+
+    def disrupted(self, reason: str) -> None:
+        """Note that a pod of it is taken away, and why, unless it is about to be killed already."""
+        if self.disruption is None and not self.kill_asked:
+            self.disruption = reason
 
     def complete(self, state: JobState, return_code: int, date: float) -> None:
         """End at ``date``. Raises InvariantBroken if the job does not run."""

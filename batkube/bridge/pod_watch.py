@@ -12,6 +12,8 @@ from batkube.bridge.job_control import JobControl
 from batkube.bridge.jobs import Job
 from batkube.bridge.names import pod_key
 from batkube.bridge.subscription import Subscription
+from batkube.controllers.conditions import held
+from batkube.kube.kinds.pods.conditions import DISRUPTION_TARGET, PREEMPTED
 from batkube.kube.server import ApiServer
 from batkube.kube.storage.store import DELETED, Change
 
@@ -25,6 +27,8 @@ class Deletion:
     uid: str
     grace: int
     """The seconds of its grace period; 0 for a pod that is gone."""
+    disruption: str = ""
+    """The reason of its condition DisruptionTarget; empty if it is deleted for no reason of the cluster's."""
 
 
 @dataclass
@@ -132,8 +136,8 @@ class PodWatch:
             self._changed.set()
         if change.type == DELETED or pod["metadata"].get("deletionTimestamp"):
             grace = 0 if change.type == DELETED else pod["metadata"].get("deletionGracePeriodSeconds", 0)
-            self._done.deleted[name] = Deletion(pod["metadata"]["uid"], grace)
-            if _is_preempted(pod):
+            self._done.deleted[name] = Deletion(pod["metadata"]["uid"], grace, disruption := _disruption(pod))
+            if disruption == PREEMPTED:
                 self._control.records.preempted(name)
             self._changed.set()
         nominated = pod["status"].get("nominatedNodeName")
@@ -199,13 +203,10 @@ def _resources(pod: JSON) -> list[JSON]:
     return [each.get("resources") or {} for each in (*spec["containers"], *(spec.get("initContainers") or ()))]
 
 
-def _is_preempted(pod: JSON) -> bool:
-    """Tell whether kube-scheduler deletes the pod to make room for another (condition DisruptionTarget)."""
-    conditions = pod.get("status", {}).get("conditions", [])
-    return any(
-        condition["type"] == "DisruptionTarget" and condition.get("reason") == "PreemptionByScheduler"
-        for condition in conditions
-    )
+def _disruption(pod: JSON) -> str:
+    """Return the reason of its condition DisruptionTarget; empty for a pod that nobody but a client takes away."""
+    target = held(pod.get("status", {}), DISRUPTION_TARGET)
+    return "" if target is None else target.get("reason") or DISRUPTION_TARGET
 
 
 def _unschedulable(pod: JSON) -> str | None:

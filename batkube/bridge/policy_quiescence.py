@@ -10,7 +10,7 @@ import math
 import time
 import traceback
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 from random import Random
@@ -70,8 +70,6 @@ class PolicyQuiescence:
         """A heap with the elements of ``_appointed``."""
         self._appointed: set[float] = set()
         self._refused = 0
-        self.on_preempt: Callable[[str], None] = lambda pod: None
-        """Called with the name of a pod that is about to give way to another."""
         self._changes = Subscription(server, self._on_change, WATCHED)
         self._gave_way = 0.0
 
@@ -184,9 +182,8 @@ class PolicyQuiescence:
                     self._server.tell_unschedulable(pod.name, reason, pod.namespace)
                 return False
             case Preempt(pod=pod):
-                self.on_preempt(pod.name)
                 with suppress(ApiError):
-                    self._server.delete("pods", pod.name, pod.namespace, uid=pod.uid)
+                    self._server.preempt(pod.name, pod.namespace, uid=pod.uid)
                 return True
             case WakeUp(time=date):
                 if not (math.isfinite(date) and date > self._clock.now):

@@ -1,10 +1,13 @@
-"""Jobs that lose their node, submitted anew (Slurm calls it requeue): from their beginning, or from a checkpoint.
+"""Jobs that the cluster disrupts, submitted anew (Slurm calls it requeue): from their beginning, or from a checkpoint.
 
-Batsim kills a job and leaves it at that. What is left of it becomes a dynamic job of the same workload,
-``w0!1.attempt2``, with pods of its own; its walltime begins anew. Checkpoints take no time. Of a delay what was done by
-the last of them is known to the second; of a parallel task it is taken to have gone on evenly.
+A job is disrupted when its node is lost, or a pod of it is taken away with the condition DisruptionTarget: by
+preemption, by an eviction, by a controller. Batsim kills a job and leaves it at that. What is left of it becomes a
+dynamic job of the same workload, ``w0!1.attempt2``, with pods of its own; its walltime begins anew. Checkpoints take no
+time. Of a delay what was done by the last of them is known to the second; of a parallel task it is taken to have gone
+on evenly.
 """
 
+from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
@@ -54,7 +57,8 @@ class Requeue:
         self._time = time
         self._events = events
         self._warn = warn
-        self._submitted = 0
+        self._causes: Counter[str] = Counter()
+        """The number of jobs that were submitted anew, by what had disrupted them."""
         self._run = self._done = self._lost = 0.0
 
     def completed(self, job: Job) -> None:
@@ -65,7 +69,7 @@ class Requeue:
         ran = (finish or 0.0) - (start or 0.0)
         attempt = job.attempt = job.attempt or Attempt()
         killed = job.life.state is JobState.COMPLETED_KILLED
-        if killed and job.machine_lost:
+        if killed and job.disruption:
             attempt.profile = attempt.profile or self._files.profile_of(job.id, job.description.profile)
             attempt.again = self._may_run_again(job, attempt.profile)
             kind = (attempt.profile or {}).get("type")
@@ -79,7 +83,7 @@ class Requeue:
         self._check(job, attempt, ran)
 
     def killed(self, job: Job, progress: Progress) -> None:
-        """Submit what is left of a job that has lost its node. ``progress`` is what Batsim tells of it."""
+        """Submit what is left of a job that was disrupted. ``progress`` is what Batsim tells of it."""
         attempt = job.attempt
         if attempt is None or not attempt.again or job.life.state is not JobState.COMPLETED_KILLED:
             return
@@ -104,10 +108,10 @@ class Requeue:
             attempt=Attempt(number, profile, before=attempt.before + attempt.saved, whole=attempt.whole),
         )
         attempt.next = following
-        self._submitted += 1
+        self._causes[job.disruption or ""] += 1
         self._events.write(
             self._time.now, "job_requeued", job=job.id, attempt=new.id, saved=attempt.saved,
-            lost=round(ran - attempt.saved, _DIGITS), reason=job.reason,
+            lost=round(ran - attempt.saved, _DIGITS), reason=job.reason, cause=job.disruption,
         )  # fmt: skip
         self._control.decisions.register(new.id, new.description, profile)
         self._control.submit(new)
@@ -119,7 +123,8 @@ class Requeue:
             return None
         return Requeued(
             rule=self._rule.text,
-            jobs=self._submitted,
+            jobs=self._causes.total(),
+            causes=dict(sorted(self._causes.items())),
             work_run=round(self._run, _DIGITS),
             work_done=round(self._done, _DIGITS),
             work_lost=round(self._lost, _DIGITS),
@@ -127,7 +132,7 @@ class Requeue:
 
     def _may_run_again(self, job: Job, profile: JSON | None) -> bool:
         if not self._registration.open:
-            self._warn("jobs that lose their node are not submitted anew: Batsim was started without dynamic jobs")
+            self._warn("disrupted jobs are not submitted anew: Batsim was started without dynamic jobs")
             return False
         if profile is None:
             self._warn(f"job {job.id} is not submitted anew: nobody has told its profile")
@@ -141,7 +146,7 @@ class Requeue:
 
     def _check(self, job: Job, attempt: Attempt, ran: float) -> None:
         """Raise InvariantBroken where work came from nowhere, or went there."""
-        if abs(self._done + self._lost - self._run) > _EQUAL * max(1, self._submitted):
+        if abs(self._done + self._lost - self._run) > _EQUAL * max(1, self._causes.total()):
             raise InvariantBroken(f"work done {self._done} and lost {self._lost} are not the work run {self._run}")
         profile = attempt.profile
         if attempt.number == 1 and profile is not None and profile.get("type") in _DELAYS:

@@ -1,4 +1,4 @@
-"""The rule for jobs that lose their node: the value of ``--requeue``."""
+"""The rule for jobs that the cluster disrupts: the value of ``--requeue``."""
 
 import math
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ _DIGITS = 6
 
 @dataclass(frozen=True)
 class RequeueRule:
-    """The rule for a job that loses its node."""
+    """The rule for a job that is disrupted."""
 
     text: str
     checkpoint: float | None

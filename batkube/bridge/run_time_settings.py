@@ -1,4 +1,4 @@
-"""Settings of how long a simulation and the pods of clients go on, and of what becomes of jobs that lose their node."""
+"""Settings of how long a simulation and the pods of clients go on, and of what becomes of disrupted jobs."""
 
 from pathlib import Path
 from typing import Annotated
@@ -36,7 +36,7 @@ class RunTimeSettings(BaseModel):
     requeue: Annotated[
         Annotated[str, AfterValidator(_requeue)],
         Option(
-            "Jobs whose node is lost or drained: never again, restart, or checkpoint:SECONDS (docs/machines.md).",
+            "Jobs that lose their node, are evicted or preempted: never again, restart, or checkpoint:SECONDS.",
             CLUSTER,
             "RULE",
         ),

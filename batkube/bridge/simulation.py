@@ -146,7 +146,7 @@ class Simulation:
         self._resources = PodResources(
             server, self.control, self.cluster, time, events, self.clients.plan, self.warn, run_times
         )
-        self._deletions = Deletions(self.control, self.stages, self.clients, self._drains)
+        self._deletions = Deletions(self.control, self.stages, self.clients, self._drains, requeue=requeue is not None)
         self._watch = PodWatch(server, self.control, self.cluster, self.clients.adopt, self._resources.changed)
         self._static_jobs_to_come = True
         self.arrivals = Arrivals(server, time, events)

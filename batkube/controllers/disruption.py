@@ -8,7 +8,7 @@ from batkube.controllers.deployment.limits import scaled
 from batkube.controllers.owners import controller_of, key_of
 from batkube.controllers.pods import is_deleted, is_ended, is_ready
 from batkube.kube.apimachinery.label_selectors import matches
-from batkube.kube.kinds.pods.conditions import set_condition
+from batkube.kube.kinds.pods.conditions import DISRUPTION_TARGET, set_condition
 from batkube.kube.storage.store import DELETED
 
 JSON = dict[str, Any]
@@ -18,7 +18,7 @@ DELETION_TIMEOUT = 120.0
 """The seconds after which a pod that was evicted and is still there counts again."""
 STALE = 120.0
 """The seconds after which a pod that was to be disrupted, and is not being deleted, is told to be so no more."""
-_TARGET, _ALLOWED = "DisruptionTarget", "DisruptionAllowed"
+_ALLOWED = "DisruptionAllowed"
 _BY_KUBELET = "TerminationByKubelet"
 _SCALED = {
     "ReplicaSet": "replicasets.apps",
@@ -196,7 +196,7 @@ class DisruptionController(Controller):
 
     def _until_stale(self, pod: JSON) -> float | None:
         """Return the seconds until the condition that the pod is to be disrupted is stale; None if it has none."""
-        target = condition(pod.get("status", {}), _TARGET)
+        target = condition(pod.get("status", {}), DISRUPTION_TARGET)
         if target is None or target["status"] != "True" or target.get("reason") == _BY_KUBELET:
             return None
         if is_deleted(pod) or is_ended(pod):
@@ -213,7 +213,7 @@ class DisruptionController(Controller):
 
         def reset(found: JSON) -> None:
             now = self.cluster.text()
-            new: JSON = {"type": _TARGET, "status": "False", "lastProbeTime": None, "lastTransitionTime": now}
+            new: JSON = {"type": DISRUPTION_TARGET, "status": "False", "lastProbeTime": None, "lastTransitionTime": now}
             set_condition(found["status"], new)
 
         self.client.modify("pods", *key_of(pod), reset, "status")

@@ -7,7 +7,7 @@ from batkube.controllers.owners import key_of, reference_to
 from batkube.controllers.recorder import NORMAL, WARNING
 from batkube.kube.apimachinery.deep_copy import deep_copy
 from batkube.kube.apimachinery.status import ApiError
-from batkube.kube.kinds.pods.conditions import set_condition
+from batkube.kube.kinds.pods.conditions import DISRUPTION_TARGET, set_condition
 
 if TYPE_CHECKING:
     from batkube.controllers.controller import Controller
@@ -93,7 +93,7 @@ def target_for_disruption(pod: JSON, now: str, reason: str, message: str) -> Non
     """Say in the pod's status that it is about to be deleted from its node."""
     seen = {"observedGeneration": generation} if (generation := pod["metadata"].get("generation")) else {}
     told = {"lastTransitionTime": now, "reason": reason, "message": message}
-    set_condition(pod["status"], {"type": "DisruptionTarget", **seen, "status": "True", **told})
+    set_condition(pod["status"], {"type": DISRUPTION_TARGET, **seen, "status": "True", **told})
 
 
 def restarts(pod: JSON) -> int:

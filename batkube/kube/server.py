@@ -233,6 +233,14 @@ class ApiServer(Serving):
         """Record why a pod has no node (condition PodScheduled). Raise ApiError 404 if there is no such pod."""
         return scheduling.tell_unschedulable(self._api, namespace or "default", name, why).obj
 
+    def preempt(self, name: str, namespace: str | None = None, *, uid: str) -> None:
+        """Delete a pod that gives way to another one, as kube-scheduler does: its condition DisruptionTarget says so.
+
+        Raise ApiError 404 if there is no such pod, and 409 if it is another one of that name.
+        """
+        scheduling.tell_preempted(self._api, namespace or "default", name, uid)
+        self.delete("pods", name, namespace, uid=uid)
+
     def define(self, definition: JSON) -> None:
         """Serve the custom resources of a CustomResourceDefinition from now on, after `reset` as well.
 

@@ -96,11 +96,13 @@ class Requeued(BaseModel):
 
     rule: str
     jobs: int
+    causes: dict[str, int] = {}
+    """How many for each cause: ``NodeLost``, or the reason of the condition DisruptionTarget of the pod taken away."""
     work_run: float
     work_done: float
     """The part of it that need not be done again."""
     work_lost: float
-    """The rest: work since the last checkpoint of jobs that lost their node, and that of jobs that were killed."""
+    """The rest: work since the last checkpoint of jobs that were disrupted, and that of jobs that were killed."""
 
 
 class Energy(BaseModel):
@@ -229,7 +231,7 @@ class Run(BaseModel):
     bounds: dict[str, Figures] = {}
     """The figures of the built-in policies on the same input (``--bounds``), by their names."""
     requeued: Requeued | None = None
-    """The work of jobs, where those that lose their node are submitted anew (``--requeue``)."""
+    """The work of jobs, where those that the cluster disrupts are submitted anew (``--requeue``)."""
     energy: Energy | None = None
     """The energy, if it was simulated. That of each job is in ``jobs.csv``: of its hosts, as long as it ran."""
     jobs: Jobs = Field(default_factory=Jobs)

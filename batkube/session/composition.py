@@ -139,8 +139,6 @@ async def play(
             scheduler.relay.on_failure = session.extender_failed
         if scheduler.programs:
             session.watch_programs(scheduler.programs)
-        if isinstance(scheduler.quiescence, PolicyQuiescence):
-            scheduler.quiescence.on_preempt = session.simulation.control.records.preempted
         for text in check_dated(server, inputs.dated.objects):
             session.simulation.warn(text)
         session.simulation.arrivals.plan(inputs.dated.objects)

@@ -1,4 +1,4 @@
-"""Jobs that lose their node are submitted anew: by rule, with the rest of their work, and all work is accounted for."""
+"""Jobs that the cluster disrupts are submitted anew: by rule, with the rest of their work, and none is forgotten."""
 
 import random
 from pathlib import Path
@@ -15,6 +15,7 @@ from tests.bridge.world import JSON, World, delays, first_fit
 from tests.machines.test_failures import course
 
 SHORT_OUTAGE = MachineEvents({0: [course((25, 40))]})
+DRAIN = Drain(20, 60, ("h0",))
 
 
 def runs(world: World) -> list[tuple[str, str, float | None, float | None]]:
@@ -41,7 +42,8 @@ async def test_a_job_begins_anew_or_from_its_last_checkpoint(
     if end is None:
         assert account is None
         return
-    assert account == Requeued(rule=rule, jobs=1, work_run=(done + lost) * 4, work_done=done * 4, work_lost=lost * 4)
+    works = {"work_run": (done + lost) * 4, "work_done": done * 4, "work_lost": lost * 4}
+    assert account == Requeued(rule=rule, jobs=1, causes={"NodeLost": 1}, **works)
     first, second = world.simulation.finished.records()
     assert first.metadata == f"attempt=1;done={25 - lost:.6f};lost={lost:.6f};next=a.attempt2"
     assert second.metadata.startswith("attempt=2;done=")
@@ -107,8 +109,80 @@ async def test_a_drained_job_is_submitted_anew(tmp_path: Path) -> None:
     assert runs(world) == [("pair", "KILLED", 0, 15), ("pair.attempt2", "SUCCESSFULLY", 40, 60)]
 
 
+PREEMPTED, EVICTED = "PreemptionByScheduler", "EvictionByEvictionAPI"
+
+
+async def disrupt(world: World, pod: str, cause: str) -> None:
+    """Take a pod away as kube-scheduler does, which marks it first, or as `kubectl drain`."""
+    path = f"/api/v1/namespaces/default/pods/{pod}"
+    if cause == EVICTED:
+        body = {"apiVersion": "policy/v1", "kind": "Eviction", "metadata": {"name": pod, "namespace": "default"}}
+        assert (await world.client.post(f"{path}/eviction", json=body)).status_code == 201
+        return
+    condition = {"type": "DisruptionTarget", "status": "True", "reason": cause}
+    kind = {"Content-Type": "application/strategic-merge-patch+json"}
+    body = {"status": {"conditions": [condition]}}
+    assert (await world.client.patch(f"{path}/status", json=body, headers=kind)).status_code == 200
+    assert (await world.client.delete(path)).status_code == 200
+
+
+@pytest.mark.parametrize("cause", [PREEMPTED, EVICTED, "DeletionByTaintManager"])
+async def test_a_job_that_is_preempted_or_evicted_goes_on_from_its_last_checkpoint(tmp_path: Path, cause: str) -> None:
+    world = World(tmp_path, [1, 1], delays({"id": "pair", "res": 2}, p=30), requeue="checkpoint:10", until=15)
+
+    async def schedule(world: World) -> None:
+        await first_fit(world)
+        if world.time.now == 15 and world.states().get("pair") == "RUNNING":
+            await disrupt(world, "w0-pair-1", cause)
+
+    await world.run(schedule)
+    assert runs(world) == [("pair", "KILLED", 0, 15), ("pair.attempt2", "SUCCESSFULLY", 15, 35)]
+    (told,) = [event for event in world.logged() if event["event"] == "job_requeued"]
+    assert (told["cause"], told["saved"], told["lost"]) == (cause, 10, 5)
+    account = world.simulation.requeue.account
+    assert account is not None
+    assert (account.causes, account.work_done, account.work_lost) == ({cause: 1}, 60, 10)
+
+
+@pytest.mark.parametrize(
+    ("rule", "ends"), [("never", [("pair", "REJECTED", None, None)]), ("restart", [("pair", "SUCCESSFULLY", 20, 30)])]
+)
+async def test_a_gang_that_is_preempted_before_it_starts_gets_new_pods(
+    tmp_path: Path, rule: str, ends: list[tuple[str, str, float | None, float | None]]
+) -> None:
+    world = World(tmp_path, [1, 1], delays({"id": "pair", "res": 2}), requeue=rule, until=20)
+    done: list[object] = []
+
+    async def one_at_a_time(world: World) -> None:
+        if world.waiting() and not done:
+            done.append(await world.bind("w0-pair-0", "h0"))
+            await disrupt(world, "w0-pair-0", PREEMPTED)
+        elif world.time.now >= 20:
+            await first_fit(world)
+
+    await world.run(one_at_a_time, StepSettings(patience=0.01, on_deadlock=OnDeadlock.REJECT))
+    assert runs(world) == ends
+    pods = [(pod.pod, pod.reason, pod.preempted) for pod in world.simulation.finished.pods()]
+    reason = "Rejected" if rule == "never" else "Replaced"
+    assert pods[0] == ("w0-pair-0", reason, True)
+    assert len(pods) == (2 if rule == "never" else 4)
+
+
+async def test_what_a_user_deletes_first_is_not_submitted_anew_for_what_comes_later(tmp_path: Path) -> None:
+    slow = {"spec": {"terminationGracePeriodSeconds": 20}}
+    world = World(tmp_path, [1], delays({"id": "a", "pod": slow}, p=100), requeue="restart", until=10, drains=[DRAIN])
+
+    async def delete(world: World) -> None:
+        await schedulable(world)
+        if world.time.now == 10:
+            await world.client.delete("/api/v1/namespaces/default/pods/w0-a")
+
+    await world.run(delete)
+    assert runs(world) == [("a", "KILLED", 0, 30)]
+
+
 @pytest.mark.parametrize("seed", range(16))
-async def test_work_run_is_work_done_and_work_lost_whatever_fails(tmp_path: Path, seed: int) -> None:
+async def test_work_run_is_work_done_and_work_lost_whatever_happens(tmp_path: Path, seed: int) -> None:
     rng = random.Random(seed)
     lengths = {f"p{number}": rng.choice((0.5, 7, 60, 111.25)) for number in range(4)}
     jobs: list[JSON] = [
@@ -130,7 +204,18 @@ async def test_work_run_is_work_done_and_work_lost_whatever_fails(tmp_path: Path
         tmp_path, [4, 4, 4], delays(*jobs, **lengths), sharing=True, machine_events=events, drains=drains, requeue=rule,
         keep_finished=rng.choice((None, 0, 3)),
     )  # fmt: skip
-    await world.run(schedulable, StepSettings(patience=0.01, on_deadlock=OnDeadlock.REJECT))
+    victims = rng.choice((0, 3, 30))
+
+    async def disruptive(world: World) -> None:
+        """Place pods, and take some away: those that run, and those whose gang has not begun."""
+        nonlocal victims
+        await schedulable(world)
+        placed = [pod["metadata"]["name"] for pod in world.server.list("pods", field_selector="spec.nodeName!=")]
+        while placed and victims and rng.random() < 0.4:
+            victims -= 1
+            await disrupt(world, placed.pop(rng.randrange(len(placed))), rng.choice((PREEMPTED, EVICTED)))
+
+    await world.run(disruptive, StepSettings(patience=0.01, on_deadlock=OnDeadlock.REJECT))
     account = world.simulation.requeue.account
     assert account is not None
     assert account.work_done + account.work_lost == pytest.approx(account.work_run)

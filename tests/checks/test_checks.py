@@ -1,6 +1,7 @@
 """Rules and invariants, on results made by hand."""
 
 import csv
+import json
 import tarfile
 from collections.abc import Callable
 from dataclasses import replace
@@ -181,6 +182,37 @@ def test_reasons_that_do_not_add_up_are_found(tmp_path: Path) -> None:
         writer.writeheader()
         writer.writerows(rows)
     assert found_in(folder, "wait_reasons")[1] == ["pod j3 waited 6.000000 s, its reasons add up to 1.000000 s"]
+
+
+def with_accounts(folder: Path, notes: dict[str, str], **account: Any) -> Path:
+    """Write into results what a run with ``--requeue`` says of its work."""
+    with (folder / "jobs.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    with (folder / "jobs.csv").open("w", newline="") as file:
+        writer = csv.DictWriter(file, rows[0])
+        writer.writeheader()
+        writer.writerows({**row, "metadata": notes.get(row["job_id"], "")} for row in rows)
+    run = json.loads((folder / "run.json").read_text())
+    run["requeued"] = {"rule": "restart", **account}
+    (folder / "run.json").write_text(json.dumps(run))
+    return folder
+
+
+def test_work_that_is_nowhere_is_found(tmp_path: Path) -> None:
+    jobs = [Job("x", 0, 0, 10, state="COMPLETED_KILLED"), Job("x.attempt2", 10, 12, 42)]
+    good = {"x": "attempt=1;done=4.0;lost=6.0;next=x.attempt2", "x.attempt2": "attempt=2;done=30.0;lost=0.0"}
+    sums = {"jobs": 1, "work_run": 40, "work_done": 34, "work_lost": 6}
+    folder = with_accounts(write_results(tmp_path / "a", jobs), good, **sums)
+    assert found_in(folder, "work_accounted_for") == (0, [])
+    folder = with_accounts(write_results(tmp_path / "b", jobs), {**good, "x": "attempt=1;done=4.0;lost=5.0"}, **sums)
+    assert found_in(folder, "work_accounted_for")[1] == [
+        "job w0!x ran for 10.000000 s, of which 4.000000 s are done and 5.000000 s lost",
+        "job w0!x.attempt2 is attempt 2, and follows 0 others",
+        "1 jobs were submitted anew, 0 are named",
+        "work lost is 6.000000 core-seconds in run.json, 5.000000 in the sum of all jobs",
+    ]
+    folder = with_accounts(write_results(tmp_path / "c", jobs[:1]), good, **sums)
+    assert "job w0!x.attempt2 was submitted anew, and is nowhere" in found_in(folder, "work_accounted_for")[1]
 
 
 REAL = Path(__file__).parents[3] / "shared" / "datasets" / "batkube-test"

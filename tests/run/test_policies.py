@@ -152,6 +152,26 @@ for pod in list(cluster.pending.values()):
         "a": "COMPLETED_KILLED", "b": "COMPLETED_SUCCESSFULLY",
     }  # fmt: skip
     assert {row["pod"]: row["waited_for"] for row in done.rows("pods.csv")}["w0-b"] == "the host is taken"
+    assert [row["preempted"] for row in done.rows("pods.csv")] == ["1", "0"]
+
+
+def test_a_policy_that_preempts_loses_no_job_where_jobs_are_queued_again(
+    batkube: Batkube, two: list[object], policy: Callable[[str], list[str]]
+) -> None:
+    mine = policy("""
+for pod in list(cluster.pending.values()):
+    placement = first_fit(cluster, [pod])
+    if placement:
+        yield Bind(*placement[0])
+    elif pod.name == "w0-b":
+        for victim in list(cluster.bound.values()):
+            yield Preempt(victim)
+""")
+    done = batkube(*two, *mine, "--requeue", "restart")
+    assert done.exit_code == 0, done.stderr
+    states = {row["job_id"]: row["final_state"].removeprefix("COMPLETED_") for row in done.rows("jobs.csv")}
+    assert states == {"a": "KILLED", "b": "SUCCESSFULLY", "a.attempt2": "SUCCESSFULLY"}
+    assert done.run["requeued"]["causes"] == {"PreemptionByScheduler": 1}
 
 
 def test_a_binding_that_is_refused_loses_no_job(

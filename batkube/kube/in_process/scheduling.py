@@ -1,4 +1,4 @@
-"""The writes of a scheduler inside this process: a pod's node, and the reason why it has none.
+"""The writes of a scheduler inside this process: a pod's node, the reason why it has none, and that it gives way.
 
 They follow the rules of the API, but skip the work that only bodies from outside need: only the changed parts are
 decoded, copied and validated.
@@ -9,7 +9,9 @@ from __future__ import annotations
 from typing import Any
 
 from ..admission.plugin import Attributes
+from ..apimachinery.status import ApiError
 from ..kinds.pods import binding
+from ..kinds.pods.conditions import preempted_condition, set_condition
 from ..kinds.strategy import Context
 from ..storage.store import Version
 from ..verbs.api import Api
@@ -49,6 +51,19 @@ def tell_unschedulable(api: Api, namespace: str, name: str, why: str) -> Version
         changed["lastTransitionTime"] = old.get("lastTransitionTime")
     pod = _writable(current.obj)
     pod["status"]["conditions"] = [changed if one is old else one for one in conditions] + ([] if old else [changed])
+    return api.store.put(resource, pod)
+
+
+def tell_preempted(api: Api, namespace: str, name: str, uid: str) -> Version:
+    """Set the condition DisruptionTarget of a pod that is about to be deleted for another one.
+
+    Raise ApiError 404 if there is no such pod, and 409 if it is another one of that name.
+    """
+    resource = api.registry.named(PODS)
+    pod = _writable(api.stored(resource, namespace, name).obj)
+    if pod["metadata"]["uid"] != uid:
+        raise ApiError.conflict(PODS, name, f"the UID is {pod['metadata']['uid']}, not {uid}")
+    set_condition(pod["status"], preempted_condition(api.clock.seconds(), pod["spec"].get("schedulerName", "")))
     return api.store.put(resource, pod)
 
 

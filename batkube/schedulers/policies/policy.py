@@ -30,7 +30,7 @@ class Unschedulable:
 class Preempt:
     """The decision to delete the pod, a victim.
 
-    If its job runs already, the job is killed; a waiting job is rejected.
+    If its job runs already, the job is killed; a waiting job is rejected. With ``--requeue`` both are queued again.
     """
 
     pod: Pod

@@ -5,6 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 JSON = dict[str, Any]
+DISRUPTION_TARGET = "DisruptionTarget"
+"""The condition of a pod that the cluster takes away: its end is not its own fault."""
+PREEMPTED = "PreemptionByScheduler"
+"""The reason of one that gives way to a pod of a higher priority."""
 
 
 def gated_condition(now: str) -> JSON:
@@ -21,13 +25,22 @@ def gated_condition(now: str) -> JSON:
 
 def evicted_condition(now: str) -> JSON:
     """Return the condition of a pod that is evicted."""
+    return _disrupted(now, "EvictionByEvictionAPI", "Eviction API: evicting")
+
+
+def preempted_condition(now: str, scheduler: str) -> JSON:
+    """Return the condition of a pod that gives way to another one, as kube-scheduler writes it."""
+    return _disrupted(now, PREEMPTED, f"{scheduler}: preempting to accommodate a higher priority pod")
+
+
+def _disrupted(now: str, reason: str, message: str) -> JSON:
     return {
-        "type": "DisruptionTarget",
+        "type": DISRUPTION_TARGET,
         "status": "True",
         "lastProbeTime": None,
         "lastTransitionTime": now,
-        "reason": "EvictionByEvictionAPI",
-        "message": "Eviction API: evicting",
+        "reason": reason,
+        "message": message,
     }
 
 
