@@ -108,10 +108,11 @@ def _met(given: Given, other: str) -> bool:
     return given.value(name) == value
 
 
-def _for_a_process(option: str, *unless: str) -> Rule:
+def _for_a_process(option: str, *unless: str, or_programs: bool = False) -> Rule:
+    """``or_programs``: it is about programs beside a policy as well."""
     return Rule(
         option,
-        lambda given: given.in_process,
+        lambda given: given.in_process and not (or_programs and "--program" in given),
         lambda given: (
             f"{_shown(option, given)} is for a scheduler that is a process; {given.value('--scheduler')} runs inside "
             "batkube. As a process: --scheduler-cmd 'python -m batkube.schedulers.fifo'"
@@ -177,12 +178,15 @@ RULES: tuple[Rule, ...] = (
         _says(DATED_BY_PACE),
         (str(ZERO),),
     ),
-    _for_a_process("--clock", "auto"),
+    _for_a_process("--clock", "auto", or_programs=True),
     _for_a_process("--quiescence", "auto"),
     *map(_for_a_process, ("--scheduler-metrics", "--scheduler-metrics-token", "--scheduler-metrics-insecure")),
     _for_a_process("--quiet-period"),
-    _for_a_process("--program"),
-    _for_the_simulated_clock("--program"),
+    Rule(
+        "--program",
+        lambda given: given.has("--clock") and given.on_the_real_clock,
+        lambda given: f"--program is for the simulated clock: not with {_real(given)}",
+    ),
     excludes("--program", "--bounds", "fifo and easy would be played without it"),
     Rule(
         "--quiescence",

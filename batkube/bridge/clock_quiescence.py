@@ -43,7 +43,7 @@ def scheduler_clock(epoch: float, oracle: IdleOracle) -> SimulatedClock:
 class QuiescenceOnSimulatedClock:
     """The quiescence of the processes that were started on ``clock``, which shows LEAD at simulated second 0.
 
-    ``programs``: those beside the scheduler, which may end, and be started again.
+    ``programs``: those beside the scheduler, which may end, and be started again. ``alone``: no scheduler is on it.
     """
 
     knows_timers = True
@@ -51,13 +51,20 @@ class QuiescenceOnSimulatedClock:
     keeps_appointments = False
 
     def __init__(
-        self, server: ApiServer, settings: StepSettings, clock: SimulatedClock, programs: Programs | None = None
+        self,
+        server: ApiServer,
+        settings: StepSettings,
+        clock: SimulatedClock,
+        programs: Programs | None = None,
+        *,
+        alone: bool = False,
     ) -> None:
         self.counts = QuiescenceCounts()
         self._server = server
         self._settings = settings
         self._clock = clock
         self._programs = programs
+        self._alone = alone
         self._watches = Deadlines(lambda: clock.now)
         """The dates at which watches end that the scheduler has asked for."""
         server.end_watches_by(self._watches)
@@ -74,7 +81,7 @@ class QuiescenceOnSimulatedClock:
             await self._wait_for_quiescence()
             if self._server.requests.total() != requests:
                 requests, silent_since = self._server.requests.total(), self._clock.now
-            asked = has_asked_for_pods(self._server)
+            asked = self._alone or has_asked_for_pods(self._server)
             deadline = self._next_deadline()
             if asked and (deadline is None or deadline > min(silent_since + STARTUP_SILENCE, LEAD)):
                 break
@@ -110,11 +117,11 @@ class QuiescenceOnSimulatedClock:
 
     def next_appointment(self) -> float | None:
         """Return the simulated second for which a program beside the scheduler has asked: its start, its waking up."""
-        date = _earliest(self._starts(), self._clock.next_appointment())
+        date = earliest(self._starts(), self._clock.next_appointment())
         return None if date is None else round(date - LEAD, 6)
 
     def _next_deadline(self) -> float | None:
-        return _earliest(self._clock.next_deadline(), self._watches.next(), self._starts())
+        return earliest(self._clock.next_deadline(), self._watches.next(), self._starts())
 
     def _starts(self) -> float | None:
         return self._programs.next_date if self._programs is not None else None
@@ -183,5 +190,6 @@ class QuiescenceOnSimulatedClock:
             raise RunFailed(str(error)) from None
 
 
-def _earliest(*dates: float | None) -> float | None:
+def earliest(*dates: float | None) -> float | None:
+    """Return the earliest of these dates; None where there is none."""
     return min((date for date in dates if date is not None), default=None)

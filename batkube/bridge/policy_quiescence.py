@@ -87,6 +87,11 @@ class PolicyQuiescence:
     async def advance(self, now: float) -> None:
         """Do nothing: a policy decides when it is waited for."""
 
+    @property
+    def has_news(self) -> bool:
+        """True if something has changed since it decided last."""
+        return bool(self._news)
+
     async def wait(self) -> float:
         """Let the policy decide until there is nothing new; return the present. Raises RunFailed if it has an error."""
         self.counts.in_process += 1

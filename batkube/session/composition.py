@@ -17,6 +17,7 @@ from batkube.bridge.clock_quiescence import QuiescenceOnSimulatedClock, schedule
 from batkube.bridge.decision_time import ZERO
 from batkube.bridge.errors import InputError
 from batkube.bridge.job_files import JobFiles
+from batkube.bridge.policy_and_programs import QuiescenceOfPolicyAndPrograms
 from batkube.bridge.policy_quiescence import PolicyQuiescence
 from batkube.bridge.quiescence import Quiescence, QuiescenceOnRealClock
 from batkube.bridge.requeue_rule import read_requeue
@@ -246,8 +247,9 @@ async def _scheduler(
         launch = launcher(simulated, mode, seed, settings.scheduler_folder)
         process = await chosen.start(command, access, log, launch, seed=seed)
         stack.push_async_callback(process.stop)
-    if oracle and simulated and process:
-        oracle.add(process.pid)
+    if oracle and simulated:
+        if process:
+            oracle.add(process.pid)
         if settings.programs:
             programs = programs_beside(settings, inputs, access, oracle, simulated, mode)
             stack.push_async_callback(programs.stop)
@@ -256,7 +258,12 @@ async def _scheduler(
             await programs.start()
     quiescence: Quiescence
     if chosen.policy:
-        quiescence = PolicyQuiescence(server, clock, chosen.policy, names=chosen.names, seed=settings.seed, log=log)
+        policy = PolicyQuiescence(server, clock, chosen.policy, names=chosen.names, seed=settings.seed, log=log)
+        quiescence = policy
+        if simulated and programs:
+            quiescence = QuiescenceOfPolicyAndPrograms(
+                policy, QuiescenceOnSimulatedClock(server, settings.step, simulated, programs, alone=True)
+            )
     elif simulated and process:
         quiescence = QuiescenceOnSimulatedClock(server, settings.step, simulated, programs)
     else:

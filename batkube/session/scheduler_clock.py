@@ -31,12 +31,14 @@ MODES: dict[Clock, Mode] = {
 def clock_mode(settings: RunSettings, command: Sequence[str], beside: Sequence[Sequence[str]] = ()) -> Mode:
     """Choose the clock that the scheduler lives on. Raises InputError where it cannot live on the one asked for.
 
-    ``beside``: the commands of programs beside it, which live on the same, in the same way.
+    ``beside``: the commands of programs beside it, which live on the same, in the same way. ``command`` is empty for a
+    policy inside batkube.
     """
     clock, quiescence = settings.clock, settings.step.quiescence
-    if quiescence is not QuiescenceMeans.AUTO or not command or MODES[clock] == "real":
+    commands = [words for words in (command, *beside) if words]
+    if quiescence is not QuiescenceMeans.AUTO or not commands or MODES[clock] == "real":
         return "real"
-    modes = [choose_mode(words[0], MODES[clock]) for words in (command, *beside)]
+    modes = [choose_mode(words[0], MODES[clock]) for words in commands]
     mode = min(modes, key=("real", "tree", "once").index)
     means = means_for("tree" if mode == "real" else mode)
     if mode != "real" and means.works:

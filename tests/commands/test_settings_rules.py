@@ -50,7 +50,7 @@ CASES: list[Case] = [
     (RUN, [*STARTED, "--quiescence", "quiet", "--clock", "paced"], "--quiescence quiet", "--clock paced"),
     (RUN, [*STRANGER, "--clock", "tree"], "--clock tree", "--scheduler none"),
     (REPLAY, [*STRANGER, "--clock", "once"], "--clock once", "--scheduler none"),
-    (RUN, ["--program", "a=true"], "--program", "fifo"),
+    (RUN, ["--clock", "real", "--program", "a=true"], "--program", "--clock real"),
     (RUN, [*STRANGER, "--program", "a=true"], "--program", "--scheduler none"),
     (SERVE, ["--add-nodes", "2 like n1"], "--add-nodes", "--platform"),
     (REPLAY, [*STARTED, "--clock", "real", "--program", "a=true"], "--program", "--clock real"),

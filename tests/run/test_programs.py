@@ -1,6 +1,7 @@
 """Programs beside the scheduler (``--program``), real ones: on its clock, the same bytes every time."""
 
 import json
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -111,3 +112,56 @@ def test_a_script_is_woken_up_at_its_time(batkube: Batkube, tmp_path: Path) -> N
     (ended,) = [event for event in done.events if event["event"] == "program_ended"]
     assert ended["time"] == pytest.approx(1100 - 60.37, abs=0.01)
     assert done.run["simulated_seconds"] == 3600
+
+
+PLAYER = """
+import json, sys, time, urllib.request
+
+def send(method, path, body=None):
+    data = json.dumps(body).encode() if body else None
+    asked = urllib.request.Request(sys.argv[1] + path, data, {"Content-Type": "application/json"}, method=method)
+    return json.load(urllib.request.urlopen(asked))
+
+main = {"name": "main", "image": "app", "command": ["sleep", "30"], "resources": {"requests": {"cpu": "1"}}}
+for number in range(int(sys.argv[2])):
+    time.sleep(100)
+    pod = {"metadata": {"name": sys.argv[3] + f"-{number}"}, "spec": {"restartPolicy": "Never", "containers": [main]}}
+    send("POST", "/api/v1/namespaces/default/pods", pod)
+    time.sleep(10)
+    seen = send("GET", f"/api/v1/namespaces/default/pods/{sys.argv[3]}-{number}")
+    print(number, seen["status"]["phase"], seen["spec"].get("nodeName"), flush=True)
+"""
+
+
+@pytest.mark.parametrize("policy", ["fifo", "easy"])
+def test_programs_beside_a_policy_that_runs_inside_batkube(
+    two_at_once: Callable[..., list[Outcome]], tmp_path: Path, workload: Callable[..., Path], policy: str
+) -> None:
+    """The policy places what a program makes at once; the program ends, another begins at its date."""
+    script = tmp_path / "player.py"
+    script.write_text(PLAYER)
+    jobs = workload(
+        [{"id": number, "subtime": 10 * number, "res": 1, "profile": "p"} for number in range(9)],
+        {"p": {"type": "delay", "delay": 60}},
+    )
+    scenario = tmp_path / "scenario.yaml"
+    command = f"{sys.executable} player.py {{server}}"
+    programs = [
+        {"name": "early", "command": f"{command} 2 early"},
+        {"name": "late", "command": f"{command} 1 late", "start": 500},
+    ]
+    content = {"platform": "2 x 4cpu", "workload": str(jobs), "scheduler": policy, "until": 900, "programs": programs}
+    scenario.write_text(yaml.safe_dump({**content, "enable-compute-sharing": True}))
+    one, other = two_at_once(scenario)
+    assert one.exit_code == 0, one.stderr
+    assert one.run["programs"], "no simulated clock"
+    pods = {row["pod"]: row for row in one.rows("pods.csv") if not row["job_id"].startswith("w0!")}
+    assert sorted(pods) == ["early-0", "early-1", "late-0"]
+    for row, created in ((pods["early-0"], 100 - 60.37), (pods["early-1"], 210 - 60.37), (pods["late-0"], 600)):
+        assert float(row["created_time"]) == pytest.approx(created, abs=0.01)
+        assert row["starting_time"] == row["created_time"]
+        assert row["phase"] == "Succeeded"
+    assert (one.out / "early.log").read_text().splitlines() == ["0 Running node-2", "1 Running node-1"]
+    assert [one.run[name] for name in ("events_sha256", "jobs_sha256")] == [
+        other.run[name] for name in ("events_sha256", "jobs_sha256")
+    ]
