@@ -14,8 +14,13 @@ EXPLAINED_JOBS = 5
 def give_up(control: JobControl, unserved: Collection[str], on_deadlock: OnDeadlock) -> None:
     """Reject the waiting jobs that stand in the way of the others. ``unserved``: the schedulers that do not run.
 
+    Those that waited for nodes which nobody has created are rejected first, as they are at once where nobody can.
     Raises Stuck, which explains the jobs, if the run is to fail.
     """
+    if too_large := control.too_large():
+        for job, why in too_large:
+            control.reject(job, f"no node has come for it: {why}")
+        return
     jobs = control.waiting()
     if on_deadlock is OnDeadlock.FAIL:
         raise Stuck(_explain_all(control, jobs, unserved))

@@ -150,6 +150,16 @@ class JobControl:
         job.pods = [base] if job.description.res == 1 else [f"{base}-{index}" for index in range(job.description.res)]
         self.create_pods(job)
 
+    def too_large(self) -> list[tuple[Job, str]]:
+        """Return the waiting jobs of Batsim's that ask for more than all nodes that there have been, and why."""
+        found = []
+        for job in self._waiting.values():
+            requests = self._cluster.requests(job.requirements)
+            why = None if job.client else self._cluster.why_too_large(job.description.res, requests)
+            if why:
+                found.append((job, why))
+        return found
+
     def wait(self, job: Job) -> None:
         """Let a new job wait for nodes, the next by number."""
         self.number(job)

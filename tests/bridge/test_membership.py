@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from batkube.bridge.arrivals import DatedObject
 from batkube.results.metrics import complete_pod
 from tests.bridge.test_client_pods import pod
 from tests.bridge.test_requeue import runs
@@ -112,6 +113,39 @@ async def test_a_simulator_that_takes_in_no_hosts_refuses_new_nodes(tmp_path: Pa
         'nodes "fresh" is forbidden: the simulated platform has no such host, and this simulator takes in no more '
         "while it runs"
     ]
+
+
+async def test_a_job_that_is_too_large_waits_where_somebody_may_create_nodes(tmp_path: Path) -> None:
+    """As beside an autoscaler. What nobody has created a node for is rejected at the end, when nothing else can be."""
+    jobs: list[JSON] = [{"id": "large", "cpu": 16}, {"id": "huge", "cpu": 64}, {"id": "small"}, *ticks(7)]
+    world = World(tmp_path, [4], delays(*jobs, p=30), sharing=True, served=None)
+    await world.run(Administrator(at7=new_node("fresh", cpu="16")))
+    assert [row for row in runs(world) if row[0] in ("large", "small")] == [
+        ("small", "SUCCESSFULLY", 0, 30),
+        ("large", "SUCCESSFULLY", 7, 37),
+    ]
+    why = "no node has come for it: it needs 1 times cpu 64 at once, and the empty cluster has room for 0"
+    assert world.simulation.control.rejections["w0!huge"] == why
+    (rejected,) = [each for each in world.logged() if each["event"] == "job_rejected" and each["job"] == "w0!huge"]
+    assert rejected["time"] == 37
+
+
+async def test_it_waits_for_nodes_of_a_manifest_that_are_to_come(tmp_path: Path) -> None:
+    world = World(tmp_path, [4], delays({"id": "large", "cpu": 16}, {"id": "late", "cpu": 32, "subtime": 8}, p=30))
+    world.simulation.arrivals.plan([DatedObject(7, "nodes.yaml", new_node("fresh", cpu="16"))])
+    await world.run(first_fit)
+    assert ("large", "SUCCESSFULLY", 7, 37) in runs(world)
+    (late,) = [event for event in world.logged() if event["event"] == "job_rejected"]
+    assert (late["job"], late["time"]) == ("w0!late", 8)
+
+
+async def test_where_no_node_can_come_it_is_rejected_at_once(tmp_path: Path) -> None:
+    """The built-in simulator takes in no hosts with ``--energy``, nor does a real Batsim."""
+    jobs: list[JSON] = [{"id": "large", "cpu": 16}, {"id": "small"}]
+    world = World(tmp_path, [4], delays(*jobs, p=30), sharing=True, served=None, grows=False)
+    await world.run(first_fit)
+    (rejected,) = [event for event in world.logged() if event["event"] == "job_rejected"]
+    assert (rejected["job"], rejected["time"]) == ("w0!large", 0)
 
 
 @pytest.mark.parametrize("sharing", [True, False])

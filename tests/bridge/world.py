@@ -66,6 +66,7 @@ class World:
         controllers: Which = Which.NONE,
         objects: Sequence[JSON] = (),
         dynamic: bool = True,
+        served: Sequence[str] | None = ("default-scheduler",),
     ) -> None:
         more = f'speed="{SPEEDS}">{POWER}</host>' if energy else 'speed="1Gf"/>'
         hosts = "".join(f'<host id="h{index}" core="{count}" {more}' for index, count in enumerate(cores))
@@ -98,7 +99,7 @@ class World:
             self.time,
             self.events,
             scheduler_name="default-scheduler",
-            served=("default-scheduler",),
+            served=served,
             platform=platform,
             decision_time=decision_time,
             startup=startup,
