@@ -49,6 +49,11 @@ class Membership(Plugin):
         self._any_deleted = False
         self._changes = Subscription(server, self._on_change, ("nodes",))
 
+    def expect_nodes_of(self, others: Callable[[], bool]) -> None:
+        """Let jobs wait for nodes that are larger than those that there are, while ``others`` may create them."""
+        if self._grow is not None:
+            self._cluster.more_may_come = others
+
     def start(self) -> None:
         """Begin to follow: the nodes of the platform are there."""
         self._server.admission.add(self)

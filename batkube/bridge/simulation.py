@@ -150,8 +150,7 @@ class Simulation:
         self._watch = PodWatch(server, self.control, self.cluster, self.clients.adopt, self._resources.changed)
         self._static_jobs_to_come = True
         self.arrivals = Arrivals(server, time, events)
-        if grow is not None:  # else no node is taken in
-            self.cluster.more_may_come = lambda: served is None or self.arrivals.any_node
+        self._membership.expect_nodes_of(lambda: served is None or self.arrivals.any_node)
         self._controllers = Controllers(
             server, time, self.warn, controllers,
             lambda: self.registration.goes_on or self._static_jobs_to_come or self.control.holds_static_jobs,
