@@ -23,6 +23,7 @@ from batkube.bridge.plan import Plan
 from batkube.bridge.registration import Registration
 from batkube.bridge.restarts import MOST_RETRIES, is_restarted
 from batkube.bridge.run_times import RunTimes, owner_kind
+from batkube.bridge.speeds import Speeds
 from batkube.bridge.startup import PodStages
 from batkube.bridge.time import SimulatedTime
 from batkube.bridge.usage_phases import USAGE_ANNOTATION, usage_of
@@ -56,6 +57,7 @@ class ClientPods:
         time: SimulatedTime,
         run_times: RunTimes,
         registration: Registration,
+        speeds: Speeds,
         events: EventLog,
         *,
         served: tuple[str, ...] | None,
@@ -67,12 +69,13 @@ class ClientPods:
         self._stages = stages
         self._time = time
         self._run_times = run_times
+        self._speeds = speeds
         self._served = served
         self._warn = warn
         self._names = Names()
         self.plan = Plan()
         """Ends and restarts of containers, and what else may become of pods while they run."""
-        self._initial = InitContainers(control, self._kubelet, time, events, run_times, self.plan)
+        self._initial = InitContainers(control, self._kubelet, time, events, run_times, self.plan, speeds)
         stages.first = self._initial.run_first
         control.clients.started = self._started
 
@@ -131,7 +134,7 @@ class ClientPods:
             self._refuse(job, key, client.refused, f"Pod was rejected: node {node}: {client.refused}")
             return
         try:
-            self._prepare(job, client)
+            self._prepare(job, client, node)
             client.initialized = not self._initial.take_time(client.pod)
             self._control.bound(job, key, node)
             self._expect_deadline(job, key)
@@ -145,12 +148,13 @@ class ClientPods:
         self._kubelet.refuse(key, reason, message)
         self._control.clients.leave(job, "Failed", reason)
 
-    def _prepare(self, job: Job, client: ClientPod) -> None:
-        """Find out how long the process runs, and whether it is ever over. Raises InputError."""
+    def _prepare(self, job: Job, client: ClientPod, node: str) -> None:
+        """Find out how long the process runs on the node, and whether it is ever over. Raises InputError."""
         work = self._run_times.of(client.pod, client.run)
         profile = work.profile
         if profile["type"] == "delay":
-            profile = {**profile, "delay": max(profile["delay"], _SHORTEST)}
+            seconds = profile["delay"] / self._speeds.of_machine(node)
+            profile = {**profile, "delay": max(seconds, _SHORTEST)}
         client.profile = profile
         try:
             usage_of(client.pod)
@@ -196,7 +200,11 @@ class ClientPods:
         for name, run_time in client.containers.items():
             if run_time.seconds is not None and run_time.seconds != last:
                 act = partial(self._kubelet.end_container, key, name, run_time.exit_code)
-                self.plan.add(self._time.now + run_time.seconds, act, lambda: job.life.state is JobState.RUNNING)
+                runs = partial(self._runs, job)
+                self._speeds.after(self.plan, job.nodes[key], run_time.seconds, act, runs)
+
+    def _runs(self, job: Job) -> bool:
+        return job.life.state is JobState.RUNNING
 
     def completed(self, job: Job) -> bool:
         """Start the process of a pod again whose run has ended, if it is to be; False if the pod has ended."""
@@ -235,7 +243,7 @@ class ClientPods:
             return following.life.state is JobState.SUBMITTED
 
         def start() -> None:
-            self._prepare(following, following.client or client)
+            self._prepare(following, following.client or client, following.nodes[key])
             self._kubelet.start_again(key, code, exited)
             self._stages.start(following)
 

@@ -20,6 +20,10 @@ from batkube.kube.patch import merge_patch
 
 HOST_ANNOTATION = "batkube.io/host"
 NUMBER_ANNOTATION = "batkube.io/host-number"
+SPEED_ANNOTATION = "batkube.io/speed"
+"""The annotation with the speed of a node, where 1 is usual: pods that need D seconds run for D / speed there."""
+SLOWEST, FASTEST = 0.001, 1000.0
+"""The least and the greatest speed of a node."""
 
 DEFAULT_MEMORY = "1Ti"
 """The memory of a host whose platform does not name it: enough never to be the reason why a pod waits."""
@@ -123,9 +127,31 @@ def _merged(host: Host, made: dict[str, Any]) -> dict[str, Any]:
         merged = merge_patch.apply(made, fragment)
         if not isinstance(merged["metadata"], dict) or merged["metadata"].get("name") != made["metadata"]["name"]:
             raise ValueError("metadata: must leave the name alone")
+        speed_of(merged)
     except (ValueError, RecursionError, KeyError, ApiError) as error:
         raise InputError(f"host {host.name}: property {NODE_PROPERTY}: {error}") from None
     return merged
+
+
+def read_speed(text: str) -> float:
+    """Read the speed of a node. Raises ValueError."""
+    try:
+        speed = float(text)
+    except ValueError:
+        speed = 0.0
+    if not SLOWEST <= speed <= FASTEST:
+        raise ValueError(f"expected a number from {SLOWEST:g} to {FASTEST:g}, not {text!r}")
+    return speed
+
+
+def speed_of(node: dict[str, Any]) -> float:
+    """Return the speed of a node by its annotation. Raises ValueError."""
+    annotations = node["metadata"].get("annotations")
+    text = annotations.get(SPEED_ANNOTATION) if isinstance(annotations, dict) else None
+    try:
+        return 1.0 if text is None else read_speed(str(text))
+    except ValueError as error:
+        raise ValueError(f"{SPEED_ANNOTATION}: {error}") from None
 
 
 def ready_condition(ready: bool, now: str) -> dict[str, str]:

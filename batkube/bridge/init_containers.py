@@ -18,6 +18,7 @@ from batkube.bridge.plan import Plan
 from batkube.bridge.pod_status import is_sidecar
 from batkube.bridge.restarts import MOST_RETRIES
 from batkube.bridge.run_times import RunTimes, owner_kind
+from batkube.bridge.speeds import Speeds
 from batkube.bridge.time import SimulatedTime
 from batkube.results.events import EventLog
 from batkube.startup.durations import RunTime
@@ -59,6 +60,7 @@ class InitContainers:
         events: EventLog,
         run_times: RunTimes,
         plan: Plan,
+        speeds: Speeds,
     ) -> None:
         self._control = control
         self._kubelet = kubelet
@@ -66,6 +68,7 @@ class InitContainers:
         self._events = events
         self._run_times = run_times
         self._plan = plan
+        self._speeds = speeds
 
     def take_time(self, pod: JSON) -> bool:
         """Tell whether the init containers of a pod take time, or fail. Raises InputError."""
@@ -114,7 +117,9 @@ class InitContainers:
         if work.seconds is None:
             progress.client.endless = self._goes_on(progress)
             return False
-        self._later(progress, work.seconds, partial(self._ended, progress, container, work))
+        job = progress.job
+        end = partial(self._ended, progress, container, work)
+        self._speeds.after(self._plan, job.nodes[job.pods[0]], work.seconds, end, self._waits(job))
         return False
 
     def _ended(self, progress: _Progress, container: JSON, work: RunTime) -> None:
@@ -152,7 +157,7 @@ class InitContainers:
         change: JSON = {"lastState": ends}
         if wait > 0:
             change["state"] = self._kubelet.crash_loop(key, name, wait)
-            self._later(progress, wait, partial(self._go, progress))
+            self._plan.add(self._time.now + wait, partial(self._go, progress), self._waits(progress.job))
         self._change(progress, container, change, started=False, ready=False)
         return wait == 0
 
@@ -165,6 +170,5 @@ class InitContainers:
         before = progress.changes.get(container["name"], {})
         progress.changes[container["name"]] = {**before, **change, "started": started, "ready": ready}
 
-    def _later(self, progress: _Progress, seconds: float, act: Callable[[], None]) -> None:
-        job = progress.job
-        self._plan.add(self._time.now + seconds, act, lambda: job.life.state is JobState.SUBMITTED)
+    def _waits(self, job: Job) -> Callable[[], bool]:
+        return lambda: job.life.state is JobState.SUBMITTED

@@ -1,27 +1,26 @@
 """Nodes that users and autoscalers delete and create while a simulation goes on.
 
 A node that is deleted takes its host with it: what runs there ends at once. One that is created again under its name
-has its host back. A name that is new needs a simulator that can take in a host (``grow``); Batsim cannot.
+has its host back. A name that is new needs a simulator that can take in a host (``hardware``); Batsim cannot.
 """
 
 from collections.abc import Callable
 from typing import Any
 
 from batkube.bridge.availability import Availability
-from batkube.bridge.hosts import DEFAULT_PODS, Host
+from batkube.bridge.hardware import Hardware
+from batkube.bridge.hosts import DEFAULT_PODS, SPEED_ANNOTATION, Host, speed_of
 from batkube.bridge.subscription import Subscription
 from batkube.bridge.time import SimulatedTime
 from batkube.kube.admission.plugin import Attributes, Plugin
 from batkube.kube.apimachinery.quantity import Quantity
-from batkube.kube.apimachinery.status import ApiError
+from batkube.kube.apimachinery.status import ApiError, FieldError
 from batkube.kube.server import ApiServer
 from batkube.kube.storage.store import DELETED, Change
 from batkube.results.events import EventLog
 from batkube.results.nodes import NodeChange
 
 JSON = dict[str, Any]
-Grow = Callable[[str, int], int | None]
-"""Takes in a host with a name and cores; returns its number, or None for a node without one: nothing runs there."""
 
 
 class Membership(Plugin):
@@ -36,7 +35,7 @@ class Membership(Plugin):
         availability: Availability,
         time: SimulatedTime,
         events: EventLog,
-        grow: Grow | None,
+        hardware: Hardware | None,
     ) -> None:
         self._server = server
         self._availability = availability
@@ -44,18 +43,23 @@ class Membership(Plugin):
         self._table = availability.control.decisions.table
         self._time = time
         self._events = events
-        self._grow = grow
+        self._hardware = hardware
+        self._first_speed = 1.0
+        """The speed of the first host's node at the beginning: that of new ones is relative to it."""
         self._joined: dict[str, None] = {}
         self._any_deleted = False
         self._changes = Subscription(server, self._on_change, ("nodes",))
 
     def expect_nodes_of(self, others: Callable[[], bool]) -> None:
         """Let jobs wait for nodes that are larger than those that there are, while ``others`` may create them."""
-        if self._grow is not None:
+        if self._hardware is not None:
             self._cluster.more_may_come = others
 
     def start(self) -> None:
         """Begin to follow: the nodes of the platform are there."""
+        first = next(iter(self._cluster.hosts), "")
+        if (made := self._server.store.get("nodes", "", first)) is not None:
+            self._first_speed = speed_of(made)
         self._server.admission.add(self)
         self._changes.start()
 
@@ -65,9 +69,14 @@ class Membership(Plugin):
         self._changes.stop()
 
     def validate(self, write: Attributes) -> None:
-        """Refuse a new node that no host of the simulator can be."""
+        """Refuse a new node that no host of the simulator can be, and a speed that is none."""
         name = write.obj["metadata"]["name"]
-        if write.old is None and name not in self._cluster.hosts and self._grow is None:
+        try:
+            speed_of(write.obj)
+        except ValueError as error:
+            wrong = FieldError.invalid(f"metadata.annotations[{SPEED_ANNOTATION}]", "", str(error))
+            raise ApiError.invalid("Node", name, [wrong]) from None
+        if write.old is None and name not in self._cluster.hosts and self._hardware is None:
             why = "the simulated platform has no such host, and this simulator takes in no more while it runs"
             raise ApiError.forbidden("nodes", name, why)
 
@@ -108,10 +117,10 @@ class Membership(Plugin):
         offered["pods"] = "1" if self._cluster.exclusive else offered.get("pods", str(DEFAULT_PODS))
         host = self._cluster.hosts.get(name)
         if host is None:
-            if self._grow is None:
+            if self._hardware is None:
                 return
             cores = max(int(Quantity.parse(offered["cpu"]).value), 1)
-            number = self._grow(name, cores)
+            number = self._hardware.add_host(name, cores, speed_of(node) / self._first_speed)
             if number is None:
                 return
             host = Host(number, name, cores)

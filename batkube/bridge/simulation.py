@@ -25,9 +25,10 @@ from batkube.bridge.errors import InputError, InvariantBroken
 from batkube.bridge.event_order import in_drawn_order, takes_away
 from batkube.bridge.finished import Finished
 from batkube.bridge.gangs import Gangs
+from batkube.bridge.hardware import Hardware
 from batkube.bridge.job_control import JobControl
 from batkube.bridge.job_files import JobFiles
-from batkube.bridge.membership import Grow, Membership
+from batkube.bridge.membership import Membership
 from batkube.bridge.names import pod_key
 from batkube.bridge.outages import Outages
 from batkube.bridge.pod_resources import PodResources
@@ -37,6 +38,7 @@ from batkube.bridge.registration import Registration
 from batkube.bridge.requeue import Requeue
 from batkube.bridge.requeue_rule import RequeueRule
 from batkube.bridge.run_times import RunTimeRules, RunTimes
+from batkube.bridge.speeds import Slowdown, Speeds
 from batkube.bridge.startup import PodStages, Startup
 from batkube.bridge.storages import Storages
 from batkube.bridge.submissions import Submissions
@@ -58,8 +60,8 @@ class Simulation:
     """One simulation, in steps: ``apply`` a message, ``settle`` until nothing changes any more, ``reply``.
 
     ``scheduler_name``, ``served``: see Submissions. ``control_latency``: see Decisions. ``outages``: the external
-    events to come, if their file is known. ``machine_events``, ``drains``: what is planned for nodes.
-    ``requeue``, ``grow`` (Membership): see there. ``energy``: Batsim simulates it, so that hosts can be switched;
+    events to come, if their file is known. ``machine_events``, ``drains``, ``slowdowns``: what is planned for nodes.
+    ``requeue``, ``hardware``: see there. ``energy``: Batsim simulates it, so that hosts can be switched;
     ``power_off_after``: see Power. ``keep_finished``: see Finished. ``seed``: see Draw. ``backs_off``: False for a
     scheduler inside batkube: it decides whenever something changes, and sends no requests. ``run_times``: of
     pods that clients make. ``until``: the simulated date before which it does not end. ``controllers``: those played.
@@ -81,6 +83,7 @@ class Simulation:
         outages: Sequence[ExternalEvent] = (),
         machine_events: MachineEvents | None = None,
         drains: Sequence[Drain] = (),
+        slowdowns: Sequence[Slowdown] = (),
         energy: bool = False,
         power_off_after: float | None = None,
         keep_finished: int | None = None,
@@ -89,7 +92,7 @@ class Simulation:
         run_times: RunTimeRules | None = None,
         until: float = 0.0,
         requeue: RequeueRule | None = None,
-        grow: Grow | None = None,
+        hardware: Hardware | None = None,
         controllers: Which | Flags = Which.NONE,
     ) -> None:
         self.time = time
@@ -118,8 +121,9 @@ class Simulation:
             server, self.cluster, self.decisions, time, events, self.outages, self.warn, off_after=power_off_after
         )
         self._availability = Availability(self.control, self.cluster, self.outages, self.power, time, events)
-        self._membership = Membership(server, self._availability, time, events, grow)
+        self._membership = Membership(server, self._availability, time, events, hardware)
         self._drains = Drains(drains, server, time, events)
+        self._speeds = Speeds(slowdowns, server, self.cluster, time, events, hardware)
         self._draw = Draw(seed)
         self._energy = energy
         self._platform = platform
@@ -139,6 +143,7 @@ class Simulation:
             time,
             RunTimes(run_times or RunTimeRules(), seed=seed, profile=self.submissions.profile, warn=self.warn),
             self.registration,
+            self._speeds,
             events,
             served=None if served is None else tuple(served),
             warn=self.warn,
@@ -160,13 +165,9 @@ class Simulation:
 
     def close(self) -> None:
         """Stop listening to the API server, which another simulation may use."""
-        self._watch.stop()
-        self._membership.stop()
         self.waits.finish()
-        self.power.stop()
-        self._controllers.stop()
-        self.registration.stop()
-        self.deeds.stop()
+        for part in (self._watch, self._membership, self.power, self._controllers, self.registration, self.deeds):
+            part.stop()
         self._resources.close()
         self.attempts.close()
         self._stretches.close()
@@ -250,14 +251,10 @@ class Simulation:
             self._controllers.sync()
             changed = self._server.store.revision != revision
         self.time.advance(max(self.time.now, message.now))
-        advanced = self.stages.advance()
-        advanced = self.clients.advance() or advanced
-        advanced = self._resources.advance() or advanced
-        advanced = self._drains.advance() or advanced
-        advanced = self.arrivals.advance() or advanced
-        advanced = self.power.advance() or advanced
+        parts = (self.stages, self.clients, self._resources, self._drains, self._speeds, self.arrivals, self.power)
+        advanced = [part.advance() for part in parts]
         self._controllers.sync()
-        return advanced or told
+        return any(advanced) or told
 
     def _apply(self, event: messages.Event) -> None:
         match event:
@@ -381,8 +378,8 @@ class Simulation:
             self.registration.end()
         until = self.registration.until if self.registration.goes_on else None
         dates = (
-            self.clients.next_date, self._drains.next_date, until, self.power.next_date, self._controllers.next_date,
-            self.arrivals.next_date,
+            self.clients.next_date, self._drains.next_date, self._speeds.next_date, until, self.power.next_date,
+            self._controllers.next_date, self.arrivals.next_date,
         )  # fmt: skip
         for date in (None if self.over else self.stages.next_date, *(dates if self.unfinished else ())):
             if date is not None:

@@ -4,6 +4,7 @@ events:
   - {at: 700, zone: b, down: 20m}                       # the whole zone fails, and is back after 20 minutes
   - {at: 10:00, node: n7, drain: 2h}                    # maintenance, at a time of the first day
   - {at: 1h, label: disk=ssd, down: 30s, every: 2m, times: 10}
+  - {at: 1h, node: n3, slow: 2h, speed: 50%}            # it works at half its speed
 """
 
 import math
@@ -15,11 +16,13 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator, Field, PrivateAttr, ValidationInfo, model_validator
 
+from batkube.bridge.hosts import SLOWEST
 from batkube.machines.places import Place, Places
 from batkube.startup.dates import read_date
 from batkube.startup.delays import STRICT
 from batkube.startup.lengths import LONGEST, read_length_if_text
 from batkube.startup.model_file import read_model
+from batkube.startup.shares import share_if_percent
 
 FOREVER = "forever"
 _EVENTS = re.compile(r"^[\"']?events[\"']?[ \t]*:", re.MULTILINE)
@@ -72,7 +75,7 @@ Span = Annotated[Annotated[float, Field(gt=0, allow_inf_nan=True)], BeforeValida
 
 
 class Entry(BaseModel):
-    """One entry: one of ``node``, ``zone`` and ``label``, and one of ``down`` and ``drain``."""
+    """One entry: one of ``node``, ``zone`` and ``label``, and one of ``down``, ``drain`` and ``slow``."""
 
     model_config = STRICT
 
@@ -84,6 +87,10 @@ class Entry(BaseModel):
     """The seconds for which they are gone."""
     drain: Span | None = None
     """The seconds for which they are cordoned."""
+    slow: Span | None = None
+    """The seconds for which they work at ``speed``."""
+    speed: Annotated[Annotated[float, Field(ge=SLOWEST, lt=1)], BeforeValidator(share_if_percent)] | None = None
+    """The share of their speed that is left."""
     every: Annotated[Annotated[float, Field(gt=0, le=LONGEST)], BeforeValidator(read_length_if_text)] | None = None
     times: Annotated[int, Field(ge=1, le=_MOST)] = 1
 
@@ -98,8 +105,10 @@ class Entry(BaseModel):
 
     @model_validator(mode="after")
     def _goes_together(self, info: ValidationInfo) -> "Entry":
-        if (self.down is None) == (self.drain is None):
-            raise ValueError("expected either down or drain, with how long")
+        if sum(length is not None for length in (self.down, self.drain, self.slow)) != 1:
+            raise ValueError("expected either down, drain or slow, with how long")
+        if (self.slow is None) != (self.speed is None):
+            raise ValueError("slow and speed go together, as in slow: 2h, speed: 50%")
         if sum(where is not None for where in (self.node, self.zone, self.label)) != 1:
             raise ValueError("expected one of node, zone and label")
         if (self.every is None) != ("times" not in self.model_fields_set):
@@ -120,7 +129,7 @@ class Entry(BaseModel):
     @property
     def length(self) -> float:
         """The seconds that it lasts; infinity for what has no end."""
-        return (self.down or 0.0) if self.drain is None else self.drain
+        return next(length for length in (self.down, self.drain, self.slow) if length is not None)
 
     @property
     def places(self) -> list[Place]:

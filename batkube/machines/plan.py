@@ -17,6 +17,7 @@ from batkube.batsim.machine_events import Course, MachineEvents, Span
 from batkube.batsim.platform import Resources
 from batkube.bridge.drains import Drain
 from batkube.bridge.errors import InputError
+from batkube.bridge.speeds import Slowdown
 from batkube.machines.event_file import Scene, is_event_file, read_event_file
 from batkube.machines.failures import Failures
 from batkube.startup.errors import StartupError
@@ -29,6 +30,7 @@ class MachinePlan:
     courses: dict[str, list[Course]]
     """The outages of each host, by its name."""
     drains: list[Drain] = field(default_factory=list)
+    slowdowns: list[Slowdown] = field(default_factory=list)
     others: list[ExternalEvent] = field(default_factory=list)
     """External events of types that Batsim does not know."""
     endless: bool = False
@@ -80,8 +82,11 @@ def _text(path: Path) -> str:
 
 def _take_entries(plan: MachinePlan, path: Path, scene: Scene) -> None:
     for entry in read_event_file(path, scene):
-        for begin, end in entry.spans() if entry.drain is not None else ():
-            plan.drains.append(Drain(begin, end, tuple(place.node for place in entry.places)))
+        nodes = tuple(place.node for place in entry.places)
+        if entry.drain is not None:
+            plan.drains.extend(Drain(begin, end, nodes) for begin, end in entry.spans())
+        if entry.speed is not None:
+            plan.slowdowns.extend(Slowdown(begin, end, nodes, entry.speed) for begin, end in entry.spans())
         for place in entry.places if entry.down is not None else ():
             plan.courses.setdefault(place.host, []).append(entry.spans)
 

@@ -24,6 +24,8 @@ class Machine:
     taints: list[JSON] = field(default_factory=list)
     unschedulable: bool = False
     """True if it is cordoned."""
+    speed: float = 1.0
+    """The speed, where 1 is usual (annotation ``batkube.io/speed``)."""
 
     def named(self, name: str) -> "Machine":
         """Return one like it with another name."""

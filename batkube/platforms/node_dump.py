@@ -5,6 +5,7 @@ from typing import Any
 
 from batkube.batsim.input_file import quote
 from batkube.batsim.platform import PlatformError
+from batkube.bridge.hosts import speed_of
 from batkube.kube.apimachinery.lists import members
 from batkube.kube.apimachinery.quantity import Quantity, QuantityError
 from batkube.kube.codec.yaml_scalars import YamlError
@@ -75,6 +76,7 @@ def _machine(obj: JSON) -> Machine:
         labels,
         kept,
         spec.get("unschedulable") is True,
+        speed_of(obj),
     )
 
 

@@ -10,7 +10,7 @@ from fractions import Fraction
 from typing import Any
 from xml.sax.saxutils import quoteattr
 
-from batkube.bridge.hosts import NODE_PROPERTY
+from batkube.bridge.hosts import NODE_PROPERTY, SPEED_ANNOTATION
 from batkube.kube.apimachinery.quantity import Quantity
 from batkube.platforms.machine import ZONE, Machine
 
@@ -36,7 +36,8 @@ def _host(machine: Machine) -> str:
             properties[name] = value
     properties |= machine.resources
     properties[NODE_PROPERTY] = json.dumps(_fragment(machine), separators=(",", ":"))
-    lines = [f'    <host id={quoteattr(machine.name)} coordinates="0 0 0.025" speed="1Gf" core="{cores}">\n']
+    speed = f"{machine.speed:g}Gf"
+    lines = [f'    <host id={quoteattr(machine.name)} coordinates="0 0 0.025" speed="{speed}" core="{cores}">\n']
     lines += [f"      <prop id={quoteattr(name)} value={quoteattr(text)}/>\n" for name, text in properties.items()]
     return "".join([*lines, "    </host>\n"])
 
@@ -44,8 +45,11 @@ def _host(machine: Machine) -> str:
 def _fragment(machine: Machine) -> dict[str, Any]:
     """Return what the node has beside what it offers; the zone of the file is none of the cluster's."""
     labels: dict[str, str | None] = {ZONE: None, **machine.labels}
+    metadata: dict[str, Any] = {"labels": labels}
+    if machine.speed != 1.0:
+        metadata["annotations"] = {SPEED_ANNOTATION: f"{machine.speed:g}"}
     spec = dict(_spec(machine))
-    return {"metadata": {"labels": labels}, **({"spec": spec} if spec else {})}
+    return {"metadata": metadata, **({"spec": spec} if spec else {})}
 
 
 def _spec(machine: Machine) -> Iterator[tuple[str, Any]]:

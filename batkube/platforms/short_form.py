@@ -1,8 +1,9 @@
-"""Machines in a few words: ``16 x 32cpu,128Gi,4gpu zone=a``."""
+"""Machines in a few words: ``16 x 32cpu,128Gi,4gpu zone=a``, ``4 x 8cpu speed=0.5``."""
 
 import re
 
 from batkube.batsim.input_file import quote
+from batkube.bridge.hosts import read_speed
 from batkube.kube.apimachinery.quantity import Quantity, QuantityError
 from batkube.platforms.machine import GPU, REGION, ZONE, Machine
 
@@ -36,16 +37,23 @@ def read_short_form(text: str) -> list[Machine]:
         offers[resource] = amount
     labels: dict[str, str] = {}
     taints = []
+    speed = 1.0
     for word in found[3].split():
         key, equals, value = word.partition("=")
         if key == "taint" and (taint := _TAINT.fullmatch(value)):
             taints.append({"key": taint[1], "effect": taint[3], **({"value": taint[2]} if taint[2] else {})})
             continue
+        if key == "speed":
+            try:
+                speed = read_speed(value)
+            except ValueError as error:
+                raise ValueError(f"{quote(text)}: speed: {error}") from None
+            continue
         if not equals or key == "taint" or not _KEY.fullmatch(key) or not _VALUE.fullmatch(value):
             raise ValueError(f"{quote(text)}: expected a label such as zone=a, or taint=KEY=VALUE:EFFECT, not {word!r}")
         labels[_SHORT.get(key, key)] = value
     machine = Machine(
-        "", offers.pop("cpu"), offers.pop("memory", None), offers.pop("pods", None), offers, labels, taints
+        "", offers.pop("cpu"), offers.pop("memory", None), offers.pop("pods", None), offers, labels, taints, speed=speed
     )
     return [machine] * times
 

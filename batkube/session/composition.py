@@ -48,7 +48,7 @@ from batkube.session.simulators import (
     afterwards,
     command_by_hand,
     control_latency,
-    grow,
+    hardware,
     outages,
     simulator_for,
 )
@@ -122,7 +122,7 @@ async def play(
             run_times=inputs.run_times,
             until=settings.run_times.until,
             requeue=read_requeue(settings.run_times.requeue),
-            grow=grow(settings, simulator),
+            hardware=hardware(settings, simulator),
             controllers=inputs.controllers,
             pace=pace,
             control_latency=control_latency(settings, inputs.platform),

@@ -64,7 +64,17 @@ def read_machines(settings: RunSettings, platform: Platform, workloads: Iterable
     plan = read_plan(files, failures, scene, seed=settings.seed, keep_unknown=keep_unknown)
     if plan.endless and real:
         raise InputError("--failures: say for how long (for=30d): a real Batsim goes on to the last of them")
+    if plan.slowdowns and (why := _keeps_speeds(settings)):
+        raise InputError(f"--events: slow: {why}")
     return Machines(plan, settings, platform, limit)
+
+
+def _keeps_speeds(settings: RunSettings) -> str:
+    """Return why no host can be slow for a while; empty where one can."""
+    if settings.simulator != EMBEDDED:
+        return "a real Batsim cannot change the speed of its hosts while it runs (--simulator embedded can)"
+    given = {"--exact": settings.exact, "--energy": settings.batsim.energy, "--record": settings.record is not None}
+    return next((f"not with {option}: Batsim's hosts keep their speed" for option, on in given.items() if on), "")
 
 
 def _hosts(settings: RunSettings, platform: Platform, limit: int | None, *, numeric_order: bool = False) -> Resources:

@@ -18,8 +18,8 @@ from batkube.batsim.platform import Platform
 from batkube.batsim.simulator import Simulator, SimulatorError
 from batkube.bridge.controller_settings import Which
 from batkube.bridge.errors import InputError, InvariantBroken, RunFailed
+from batkube.bridge.hardware import Hardware
 from batkube.bridge.job_files import JobFiles
-from batkube.bridge.membership import Grow
 from batkube.bridge.quiescence import Quiescence
 from batkube.bridge.requeue_rule import RequeueRule
 from batkube.bridge.run_times import RunTimeRules
@@ -64,7 +64,7 @@ class Session:
     ``served``: the names that running schedulers go by, where they are known.
     ``pace``: how simulated time goes on, for whoever controls it; by default as ``settings`` say.
     ``retries_on_events``: see StepLoop.
-    ``run_times``, ``until``, ``requeue``, ``grow``, ``controllers``, ``control_latency``, ``outages``, ``energy``,
+    ``run_times``, ``until``, ``requeue``, ``hardware``, ``controllers``, ``control_latency``, ``outages``, ``energy``,
     ``power_off_after``, ``seed``: see Simulation.
     ``machines``: what is planned for them.
     ``parquet``: write the tables as Apache Parquet, too.
@@ -89,7 +89,7 @@ class Session:
         run_times: RunTimeRules | None = None,
         until: float = 0.0,
         requeue: RequeueRule | None = None,
-        grow: Grow | None = None,
+        hardware: Hardware | None = None,
         controllers: Which | Flags = Which.NONE,
         pace: Pace | None = None,
         control_latency: float = 0.0,
@@ -125,12 +125,13 @@ class Session:
             run_times=run_times,
             until=until,
             requeue=requeue,
-            grow=grow,
+            hardware=hardware,
             controllers=controllers,
             control_latency=control_latency,
             outages=outages,
             machine_events=machines.events if machines is not None else None,
             drains=machines.plan.drains if machines is not None else (),
+            slowdowns=machines.plan.slowdowns if machines is not None else (),
             energy=energy,
             power_off_after=power_off_after,
             keep_finished=settings.keep_finished,

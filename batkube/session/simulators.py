@@ -23,7 +23,7 @@ from batkube.batsim.workflow import WorkflowError
 from batkube.batsim.workload import Workload
 from batkube.bridge.decisions import UNKNOWN_CONTROL_LATENCY
 from batkube.bridge.errors import InputError
-from batkube.bridge.membership import Grow
+from batkube.bridge.hardware import Hardware
 from batkube.session.machines import WRITTEN, Machines
 from batkube.settings import RunSettings
 from batkube.simulator.embedded import EmbeddedSimulator
@@ -131,11 +131,9 @@ def outages(settings: RunSettings, machines: Machines | None) -> list[ExternalEv
     return sorted(events, key=lambda event: event.timestamp)
 
 
-def grow(settings: RunSettings, simulator: Simulator) -> Grow | None:
-    """Return what takes in hosts that the platform does not have; None where nothing can."""
-    if isinstance(simulator, EmbeddedSimulator) and not settings.batsim.energy:
-        return simulator.add_host
-    return None
+def hardware(settings: RunSettings, simulator: Simulator) -> Hardware | None:
+    """Return what takes in hosts that the platform does not have, and slows them down; None where nothing can."""
+    return simulator if isinstance(simulator, EmbeddedSimulator) and not settings.batsim.energy else None
 
 
 def batsim_inputs(settings: RunSettings, export_prefix: Path) -> BatsimInputs:

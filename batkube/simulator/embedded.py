@@ -67,9 +67,16 @@ class EmbeddedSimulator:
 
     # What Batsim cannot do
 
-    def add_host(self, name: str, cores: int) -> int:
-        """Take in a host that the platform does not have; return its number, the next one."""
-        return self._engine.add_host(name, cores)
+    def add_host(self, name: str, cores: int, speed: float = 1.0) -> int:
+        """Take in a host that the platform does not have; return its number, the next one.
+
+        It is ``speed`` times as fast as the first one of the platform.
+        """
+        return self._engine.add_host(name, cores, speed)
+
+    def set_speed(self, number: int, speed: float) -> None:
+        """Let a host go on at this share of its speed: tasks, and the processes of pods that clients make."""
+        self._engine.set_speed(number, speed)
 
     # The same without asyncio
 

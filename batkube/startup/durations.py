@@ -27,6 +27,7 @@ from batkube.kube.storage.selectors import EVERYTHING, LabelSelector, parse_labe
 from batkube.startup.delays import STRICT, Delay
 from batkube.startup.lengths import read_length
 from batkube.startup.model_file import read_model
+from batkube.startup.shares import share_if_percent
 
 FOREVER = "forever"
 MICROSECONDS = 6
@@ -44,16 +45,6 @@ class RunTime:
     """True if the next run of the pod may end otherwise."""
 
 
-def _share(value: Any) -> Any:
-    """Return ``5%`` as a share."""
-    if isinstance(value, str) and value.rstrip().endswith("%"):
-        try:
-            return float(value.rstrip().removesuffix("%")) / 100
-        except ValueError:
-            raise ValueError(f"expected a share such as 5%, not {value!r}") from None
-    return value
-
-
 class Rule(BaseModel):
     """One rule of the file."""
 
@@ -66,7 +57,7 @@ class Rule(BaseModel):
     """The container, or init container, that it is about; None for a pod as a whole."""
     duration: Delay | None
     """A distribution of seconds; None for ever."""
-    fail: Annotated[Annotated[float, Field(ge=0, le=1)], BeforeValidator(_share)] = 0.0
+    fail: Annotated[Annotated[float, Field(ge=0, le=1)], BeforeValidator(share_if_percent)] = 0.0
     exit_code: Annotated[Annotated[int, Field(ge=1, le=255)] | None, Field(alias="exitCode")] = None
 
     _selector: LabelSelector = PrivateAttr(default=EVERYTHING)

@@ -20,6 +20,7 @@ from batkube.bridge.quiescence import QuiescenceOnRealClock
 from batkube.bridge.requeue_rule import read_requeue
 from batkube.bridge.run_times import RunTimeRules
 from batkube.bridge.simulation import Simulation
+from batkube.bridge.speeds import Slowdown
 from batkube.bridge.startup import Startup
 from batkube.bridge.step_loop import StepLoop
 from batkube.bridge.step_settings import StepSettings
@@ -55,6 +56,7 @@ class World:
         external_events: Sequence[ExternalEvent] = (),
         machine_events: MachineEvents | None = None,
         drains: Sequence[Drain] = (),
+        slowdowns: Sequence[Slowdown] = (),
         control_latency: float = 0.0,
         energy: bool = False,
         power_off_after: float | None = None,
@@ -107,13 +109,14 @@ class World:
             outages=external_events,
             machine_events=machine_events,
             drains=drains,
+            slowdowns=slowdowns,
             energy=energy,
             power_off_after=power_off_after,
             keep_finished=keep_finished,
             run_times=run_times,
             until=until,
             requeue=read_requeue(requeue),
-            grow=self.simulator.add_host if grows else None,
+            hardware=self.simulator if grows else None,
             controllers=controllers,
         )
         self.client = httpx.AsyncClient(transport=httpx.ASGITransport(app=self.server.asgi), base_url="http://cluster")

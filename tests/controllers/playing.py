@@ -120,6 +120,6 @@ def _simulation(
         platform=hosts,
         until=scenario.end,
         controllers=Which.BUILTIN,
-        grow=simulator.add_host,
+        hardware=simulator,
     )
     return simulator, simulation

@@ -64,6 +64,11 @@ def test_what_happens_often_happens_at_even_distances(tmp_path: Path) -> None:
     assert list(gone.spans()) == [(5, math.inf)]
 
 
+def test_slow_machines_have_a_speed(tmp_path: Path) -> None:
+    (entry,) = read(tmp_path, "events:\n- {at: 1h, zone: a, slow: 2h, speed: 25%}\n")
+    assert (list(entry.spans()), entry.speed) == ([(3600, 10800)], 0.25)
+
+
 @pytest.mark.parametrize(
     ("text", "error"),
     [
@@ -78,8 +83,12 @@ def test_what_happens_often_happens_at_even_distances(tmp_path: Path) -> None:
         ),
         ("events:\n- {at: -1, node: n1, down: 5}", "line 2: events.0.at: "),
         ("events:\n- {at: 1, node: n1, down: 0}", "line 2: events.0.down: "),
-        ("events:\n- {at: 1, node: n1}", "line 2: events.0: expected either down or drain"),
-        ("events:\n- {at: 1, node: n1, down: 1, drain: 1}", "line 2: events.0: expected either down or drain"),
+        ("events:\n- {at: 1, node: n1}", "line 2: events.0: expected either down, drain or slow"),
+        ("events:\n- {at: 1, node: n1, down: 1, drain: 1}", "line 2: events.0: expected either down, drain or slow"),
+        ("events:\n- {at: 1, node: n1, slow: 1}", "line 2: events.0: slow and speed go together, as in slow: 2h"),
+        ("events:\n- {at: 1, node: n1, down: 1, speed: 0.5}", "line 2: events.0: slow and speed go together"),
+        ("events:\n- {at: 1, node: n1, slow: 1, speed: 100%}", "line 2: events.0.speed: Input should be less than 1"),
+        ("events:\n- {at: 1, node: n1, slow: 1, speed: half}", "line 2: events.0.speed: "),
         ("events:\n- {at: 1, down: 1}", "line 2: events.0: expected one of node, zone and label"),
         ("events:\n- {at: 1, node: n1, zone: a, down: 1}", "line 2: events.0: expected one of node, zone and label"),
         ("events:\n- {at: 1, node: n1, down: 1, every: 5}", "line 2: events.0: every and times go together"),

@@ -76,6 +76,21 @@ def test_machines_in_a_few_words() -> None:
     assert nodes["node-11"]["spec"] == {"taints": [{"key": "gpu", "value": "yes", "effect": "NoSchedule"}]}
 
 
+def test_machines_of_another_speed(tmp_path: Path) -> None:
+    (tmp_path / "nodes.yaml").write_text(
+        DUMP.replace("    name: n1\n", "    name: n1\n    annotations: {batkube.io/speed: '1.5'}\n")
+    )
+    text = read_given_platform([Path("2cpu speed=0.5"), Path("2cpu"), tmp_path / "nodes.yaml"]).text
+    assert text is not None
+    (tmp_path / "platform.xml").write_text(text)
+    speeds = {host.name: host.speed for host in read_platform(tmp_path / "platform.xml").resources().compute}
+    assert speeds == {"node-1": 0.5e9, "node-2": 1e9, "n1": 1.5e9}
+    notes = {
+        name: node["metadata"]["annotations"].get("batkube.io/speed") for name, node in nodes_of("1cpu speed=2").items()
+    }
+    assert notes == {"node-1": "2"}
+
+
 def test_more_nodes_like_one(tmp_path: Path) -> None:
     (tmp_path / "nodes.yaml").write_text(DUMP)
     nodes = nodes_of("2 x 8cpu zone=b", tmp_path / "nodes.yaml", added=("10 like node-2", "1 like n1"))
@@ -133,6 +148,7 @@ def test_the_file_that_is_written_is_a_platform_with_a_flat_network(tmp_path: Pa
     [
         (["0 x 4cpu"], "expected from 1 to 100000 machines, not 0"),
         (["4cpu,4cpu"], "'4cpu,4cpu': cpu is named twice"),
+        (["4cpu speed=0"], "'4cpu speed=0': speed: expected a number from 0.001 to 1000, not '0'"),
         (["4cpu,lots"], "expected such as 32cpu, 128Gi, 4gpu, 110pods or NAME/RESOURCE=2, not 'lots'"),
         (["4cpu,1.5gpu"], "'1.5gpu': expected a whole number that is not negative"),
         (["4cpu zone"], "'4cpu zone': expected a label such as zone=a, or taint=KEY=VALUE:EFFECT, not 'zone'"),

@@ -122,6 +122,18 @@ def test_an_event_of_a_node_that_there_is_not_is_told_by_line(batkube: Batkube, 
     assert f"{path}: line 3: events.1: there is no node 'node-9'" in " ".join(done.stderr.split())
 
 
+def test_slow_machines_are_refused_where_hosts_keep_their_speed(batkube: Batkube, table: Path, tmp_path: Path) -> None:
+    path = tmp_path / "slow.yaml"
+    path.write_text("events:\n- {at: 1, node: node-1, slow: 5, speed: 50%}\n")
+    for option, why in (
+        ("--exact", "not with --exact: Batsim's hosts keep their speed"),
+        ("--simulator=tcp://127.0.0.1:1", "a real Batsim cannot change the speed of its hosts while it runs"),
+    ):
+        done = batkube(*CLUSTER, "-w", table, "--events", path, option)
+        assert done.exit_code == 2
+        assert f"--events: slow: {why}" in " ".join(done.stderr.split())
+
+
 def test_files_of_batsim_and_yaml_go_together(batkube: Batkube, table: Path, events: Path, tmp_path: Path) -> None:
     theirs = tmp_path / "outages.txt"
     lines = [("machine_unavailable", 90), ("machine_available", 150)]

@@ -34,6 +34,7 @@ from batkube.simulator.time.dates import picoseconds
 from batkube.simulator.time.event_queue import Rank, SimulatedEvents
 from batkube.simulator.work.execution import Machinery
 from batkube.simulator.work.job_traces import JobTraces
+from batkube.simulator.work.slowness import Slowness
 
 
 class Engine:
@@ -71,7 +72,10 @@ class Engine:
             delay = picoseconds(options.control_latency)
             self.control = IdealControl(self.clock, queue, tasks, cost=routes.decision, delay=delay)
         traces = JobTraces(workloads.values())
-        self.machinery = Machinery(queue, infrastructure, self.clock, tasks, self.control, self.resources, traces)
+        slowness = Slowness(workloads)
+        self.machinery = Machinery(
+            queue, infrastructure, self.clock, tasks, self.control, self.resources, traces, slowness
+        )
         self.books = Books(
             platform,
             self.hosts,
@@ -99,18 +103,28 @@ class Engine:
             self.switching = Switching(self.hosts, self.books.energy, self.books.states, self.machinery, self.server)
         self._launch_submitters(workloads.values())
 
-    def add_host(self, name: str, cores: int) -> int:
+    def add_host(self, name: str, cores: int, speed: float) -> int:
         """Take in a host that the platform does not have; return its number.
 
-        It is as fast as the first one, and where that one is in the network. Not where energy is simulated.
+        It is ``speed`` times as fast as the first one, and where that one is in the network. Not where energy is
+        simulated.
         """
         like = self.resources.compute[0]
-        host = replace(like, name=name, cores=cores, properties={}, zones=(), zone_properties={})
+        speeds = tuple(each * speed for each in like.speeds)
+        host = replace(like, name=name, cores=cores, speeds=speeds, properties={}, zones=(), zone_properties={})
         self._router.place(name, like.name)
         joined = self.hosts.join(host)
         self.machinery.hosts = (*self.machinery.hosts, host)
         self.books.states.joined(joined)
         return joined.number
+
+    def set_speed(self, number: int, speed: float) -> None:
+        """Let a host go on at this share of its speed. Not where energy is simulated, by pstates of their own."""
+        machinery, host = self.machinery, self.hosts.all[number].host
+        cpu = machinery.infrastructure.cpu(host)
+        cpu.set_speed(host.speed * speed)
+        machinery.tasks.touch(cpu)
+        machinery.slowness.set_speed(host.name, speed)
 
     def waiting_jobs(self) -> list[SimulatedJob]:
         """Return the submitted jobs that were neither started nor rejected."""

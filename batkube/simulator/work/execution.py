@@ -16,8 +16,9 @@ from batkube.simulator.time.event_queue import SimulatedEvents
 from batkube.simulator.work.additional_io import merged_work
 from batkube.simulator.work.job_messages import RecvLeaf, SendLeaf
 from batkube.simulator.work.job_traces import JobTraces
-from batkube.simulator.work.leaves import KILLED_IN_TASK, DelayLeaf, Leaf, TaskLeaf
+from batkube.simulator.work.leaves import KILLED_IN_TASK, DelayLeaf, Leaf, PacedDelayLeaf, TaskLeaf
 from batkube.simulator.work.placement import Placement
+from batkube.simulator.work.slowness import Slowness
 from batkube.simulator.work.smpi import Mpi, SmpiLeaf
 from batkube.simulator.work.usage_trace import UsageTraceLeaf
 
@@ -27,7 +28,7 @@ WALLTIME_REACHED = -1
 """The return code of what was being played at the walltime."""
 
 LEAVES: dict[type[Profile], Callable[[Any, "Execution"], Leaf]] = {
-    DelayProfile: DelayLeaf,
+    DelayProfile: lambda profile, execution: (PacedDelayLeaf if execution.is_paced else DelayLeaf)(profile, execution),
     SendProfile: SendLeaf,
     RecvProfile: RecvLeaf,
     TraceProfile: lambda profile, execution: (SmpiLeaf if profile.smpi else UsageTraceLeaf)(profile, execution),
@@ -47,6 +48,7 @@ class Machinery:
         control: Control,
         resources: Resources,
         traces: JobTraces,
+        slowness: Slowness,
     ) -> None:
         self.hosts = resources.numbered
         self.storage = frozenset(host.name for host in resources.storage)
@@ -57,6 +59,7 @@ class Machinery:
         self.tasks = tasks
         self.control = control
         self.traces = traces
+        self.slowness = slowness
         self.mpi = Mpi()
 
     def now(self) -> int:
@@ -136,6 +139,11 @@ class Execution:
         self._playing = job.profile
         self._playing_io: Profile | None = None
         self._demands: dict[tuple[str, str | None], Demand] = {}
+
+    @property
+    def is_paced(self) -> bool:
+        """True if its delays are work, on one host: the process of a pod."""
+        return len(self.placement.numbers) == 1 and self.machinery.slowness.paces(self.job.workload)
 
     @property
     def deadline(self) -> int | None:

@@ -44,8 +44,13 @@ class Leaf(Protocol):
         ...
 
 
-def sleep(execution: "Execution", duration: Time, then: Callable[[], None]) -> Waiting | None:
-    """Sleep, then go on with ``then``; if the walltime comes first, end there (``do_delay_task``)."""
+def sleep(
+    execution: "Execution", duration: Time, then: Callable[[], None], woken: Callable[[], None] = nothing
+) -> Waiting | None:
+    """Sleep, then go on with ``then``; if the walltime comes first, end there (``do_delay_task``).
+
+    ``woken`` is called first in both cases.
+    """
     control, left = execution.machinery.control, execution.remaining
 
     def go_on() -> None:
@@ -58,6 +63,7 @@ def sleep(execution: "Execution", duration: Time, then: Callable[[], None]) -> W
         execution.leaf_ended(AT_WALLTIME)
 
     if left == 0:
+        woken()
         stop()
         return None
     if left < 0 or duration < left:
@@ -66,6 +72,7 @@ def sleep(execution: "Execution", duration: Time, then: Callable[[], None]) -> W
         rest, rank, then_on = left, Rank.WALLTIME, stop
 
     def wake() -> None:
+        woken()
         execution.machinery.tasks.changes_on([execution.placement.host])
         then_on()
 
@@ -98,6 +105,64 @@ class DelayLeaf:
 
     def progress(self) -> float:
         return min(1.0, (self._control.now() - self._began) / self._control.time(self._profile.delay))
+
+
+class PacedDelayLeaf:
+    """A delay that is work: it takes longer while its host is slow, where Batsim's take as long on any host."""
+
+    in_task = False
+
+    def __init__(self, profile: DelayProfile, execution: "Execution") -> None:
+        self._profile = profile
+        self._execution = execution
+        self._control = execution.machinery.control
+        self._slowness = execution.machinery.slowness
+        self._host = execution.placement.host.name
+        self._entry: Waiting | None = None
+        self._whole: Time = self._control.time(profile.delay)
+        self._done: Time = 0
+        """The work that was done at the date ``since``, as the time that it takes at full speed."""
+        self._since: Time = 0
+        self._speed = 1.0
+
+    def start(self) -> None:
+        self._speed = self._slowness.speed(self._host)
+        self._slowness.begin(self._host, self)
+        self._sleep()
+
+    def set_speed(self, speed: float) -> None:
+        """Go on at another speed from now on; the walltime counts on as before."""
+        if self._entry is not None:
+            self._entry.cancel()
+        if self._execution.remaining > 0:
+            self._execution.remaining -= self._control.now() - self._since
+        self._done, self._speed = min(self._work_done(), self._whole), speed
+        self._sleep()
+
+    def _sleep(self) -> None:
+        self._since = self._control.now()
+        rest = self._whole - self._done
+        rest = rest if self._speed == 1.0 else rest / self._speed
+        self._entry = sleep(self._execution, rest, self._end, self._over)
+
+    def _work_done(self) -> Time:
+        passed = self._control.now() - self._since
+        return self._done + (passed if self._speed == 1.0 else passed * self._speed)
+
+    def _over(self) -> None:
+        self._slowness.end(self._host, self)
+
+    def _end(self) -> None:
+        self._execution.leaf_ended(self._profile.ret)
+
+    def stop(self) -> int:
+        self._over()
+        if self._entry is not None:
+            self._entry.cancel()
+        return KILLED
+
+    def progress(self) -> float:
+        return min(1.0, self._work_done() / self._whole)
 
 
 class TaskLeaf:
