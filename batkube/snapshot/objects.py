@@ -5,8 +5,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
+from batkube.kube.apimachinery.status import ApiError
 from batkube.kube.apimachinery.times import unix_seconds
+from batkube.kube.codec.typed import decode
 from batkube.kube.kinds.pods.annotations import MIRROR
+from batkube.kube.schema.resources import default_registry
 from batkube.snapshot.reading import SnapshotError
 
 JSON = dict[str, Any]
@@ -45,12 +48,21 @@ def snapshot_of(objects: Iterable[JSON]) -> Snapshot:
     """Return the snapshot of a cluster with these objects. Raises SnapshotError."""
     found = Snapshot()
     dated: list[tuple[int, str, JSON]] = []
-    for obj in objects:
-        metadata = obj.get("metadata") or {}
-        if obj["kind"] == "Node":
+    kinds = {resource.kind: resource for resource in map(default_registry().named, ("nodes", "pods"))}
+    for number, given in enumerate(objects, 1):
+        resource = kinds.get(given["kind"])
+        if resource is None or given.get("apiVersion", resource.api_version) != resource.api_version:
+            found.left_out[f"of kind {given['kind']}"] += 1
+            continue
+        try:
+            obj = decode(resource, given)
+        except ApiError as error:
+            named = given.get("metadata")
+            name = f" ({named['name']})" if isinstance(named, dict) and isinstance(named.get("name"), str) else ""
+            raise SnapshotError(f"object {number}{name}: {error.message}") from None
+        metadata = obj["metadata"]
+        if resource.kind == "Node":
             found.nodes.append(_node(obj))
-        elif obj["kind"] != "Pod":
-            found.left_out[f"of kind {obj['kind']}"] += 1
         elif MIRROR in (metadata.get("annotations") or {}):
             found.left_out["pods that a kubelet has from a file"] += 1
         else:
@@ -82,8 +94,7 @@ def _date(where: str, text: object) -> int:
 
 
 def _node(obj: JSON) -> JSON:
-    spec, status = obj.get("spec") or {}, obj.get("status") or {}
-    metadata = obj.get("metadata") or {}
+    metadata, spec, status = obj["metadata"], obj["spec"], obj["status"]
     kept = {name: spec[name] for name in ("taints", "unschedulable") if name in spec}
     return {
         "apiVersion": "v1",
@@ -95,8 +106,8 @@ def _node(obj: JSON) -> JSON:
 
 
 def _pod(where: str, obj: JSON, created: int, found: Snapshot) -> JSON:
-    metadata, spec, status = (obj.get(name) or {} for name in ("metadata", "spec", "status"))
-    if not isinstance(spec, dict) or not spec.get("containers"):
+    metadata, spec, status = obj["metadata"], obj["spec"], obj["status"]
+    if not spec.get("containers"):
         raise SnapshotError(f"{where}: spec.containers: missing")
     annotations = {CREATED_AT: str(created)}
     new_spec = {name: spec[name] for name in _SEEN if name in spec}
@@ -142,10 +153,10 @@ def _run(where: str, status: JSON) -> tuple[int, int]:
     """Return the seconds from the start of a pod to the end of its last container, and an exit code that is not 0."""
     ends, code = [], 0
     for container in status.get("containerStatuses") or ():
-        ended = (container.get("state") or {}).get("terminated") or {}
+        ended = container["state"].get("terminated") or {}
         if ended.get("finishedAt"):
             ends.append(_date(where, ended["finishedAt"]))
-        code = code or int(ended.get("exitCode") or 0)
+        code = code or int(ended.get("exitCode", 0))
     if status["phase"] == "Failed":
         code = code or 1
     if not ends or not status.get("startTime"):
@@ -159,6 +170,6 @@ def _class(name: str, value: object, policy: object) -> JSON:
         "apiVersion": "scheduling.k8s.io/v1",
         "kind": "PriorityClass",
         "metadata": {"name": name},
-        "value": int(str(value or 0)),
+        "value": value or 0,
         **more,
     }

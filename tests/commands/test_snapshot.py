@@ -121,7 +121,16 @@ def test_the_hashes_follow_from_the_salt(monkeypatch: pytest.MonkeyPatch, tmp_pa
         ("a: [", "dump.yaml, line 2: no YAML: "),
         ("a: b", "dump.yaml, line 1: expected objects as kubectl get -o yaml writes them"),
         ("{kind: List, items: [{metadata: {name: a}}]}", "dump.yaml, line 1: expected objects as kubectl get -o yaml"),
-        ("{kind: Pod, metadata: {name: a, creationTimestamp: x}}", "pod default/a: metadata.creationTimestamp: 'x'"),
+        (
+            "{kind: Pod, metadata: {name: a, creationTimestamp: x}}",
+            'object 1 (a): Pod in version "v1" cannot be handled',
+        ),
+        (
+            "{kind: Pod, spec: {containers: [5]}}",
+            'object 1: Pod in version "v1" cannot be handled as a Pod: json: cannot',
+        ),
+        ("{kind: Pod, metadata: 5}", "object 1: Pod in version"),
+        ("{kind: Node, metadata: {name: a}, apiVersion: v2}", "there is no Node in it"),
         ("{kind: Node, metadata: {name: a}}", "there is no Pod in it"),
         ("{kind: Service, metadata: {name: a}}", "there is no Node in it"),
     ],
