@@ -39,11 +39,6 @@ class Arrivals:
         """The date of the next one; None if none is to come."""
         return self._left[-1].date if self._left else None
 
-    @property
-    def any_node(self) -> bool:
-        """True if a node is to come."""
-        return any(each.obj["kind"] == "Node" for each in self._left)
-
     def advance(self) -> bool:
         """Create what is due; False if nothing was."""
         due = False

@@ -1,7 +1,7 @@
 """The simulated platform as the cluster's nodes: their names and numbers, what is free, and what a job may get."""
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -65,8 +65,8 @@ class Cluster:
         """The nodes that went and came back, in order."""
         self._coreless: str | None = None
         """A host whose number of cores is not known, if there is one."""
-        self.more_may_come: Callable[[], bool] = lambda: False
-        """Tells whether somebody may still create nodes that are larger than those that there are, or more of them."""
+        self.more_may_come = False
+        """True if others may create nodes that are larger than those that there are, or more of them."""
 
     @property
     def exclusive(self) -> bool:
@@ -212,7 +212,7 @@ class Cluster:
         """
         if pods < 1:
             return "it asks for no resource (res is 0)"
-        return None if self.more_may_come() else self.why_too_large(pods, requests)
+        return None if self.more_may_come else self.why_too_large(pods, requests)
 
     def why_too_large(self, pods: int, requests: dict[str, str]) -> str | None:
         """Say why ``pods`` pods cannot run together on all nodes that there have been, if empty; None if they can.

@@ -4,7 +4,6 @@ A node that is deleted takes its host with it: what runs there ends at once. One
 has its host back. A name that is new needs a simulator that can take in a host (``hardware``); Batsim cannot.
 """
 
-from collections.abc import Callable
 from typing import Any
 
 from batkube.bridge.availability import Availability
@@ -49,11 +48,6 @@ class Membership(Plugin):
         self._joined: dict[str, None] = {}
         self._any_deleted = False
         self._changes = Subscription(server, self._on_change, ("nodes",))
-
-    def expect_nodes_of(self, others: Callable[[], bool]) -> None:
-        """Let jobs wait for nodes that are larger than those that there are, while ``others`` may create them."""
-        if self._hardware is not None:
-            self._cluster.more_may_come = others
 
     def start(self) -> None:
         """Begin to follow: the nodes of the platform are there."""

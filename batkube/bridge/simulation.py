@@ -121,6 +121,7 @@ class Simulation:
             server, self.cluster, self.decisions, time, events, self.outages, self.warn, off_after=power_off_after
         )
         self._availability = Availability(self.control, self.cluster, self.outages, self.power, time, events)
+        self.cluster.more_may_come = hardware is not None and served is None
         self._membership = Membership(server, self._availability, time, events, hardware)
         self._drains = Drains(drains, server, time, events)
         self._speeds = Speeds(slowdowns, server, self.cluster, time, events, hardware)
@@ -155,7 +156,6 @@ class Simulation:
         self._watch = PodWatch(server, self.control, self.cluster, self.clients.adopt, self._resources.changed)
         self._static_jobs_to_come = True
         self.arrivals = Arrivals(server, time, events)
-        self._membership.expect_nodes_of(lambda: served is None or self.arrivals.any_node)
         self._controllers = Controllers(
             server, time, self.warn, controllers,
             lambda: self.registration.goes_on or self._static_jobs_to_come or self.control.holds_static_jobs,

@@ -4,7 +4,6 @@ from pathlib import Path
 
 import pytest
 
-from batkube.bridge.arrivals import DatedObject
 from batkube.results.metrics import complete_pod
 from tests.bridge.test_client_pods import pod
 from tests.bridge.test_requeue import runs
@@ -128,15 +127,6 @@ async def test_a_job_that_is_too_large_waits_where_somebody_may_create_nodes(tmp
     assert world.simulation.control.rejections["w0!huge"] == why
     (rejected,) = [each for each in world.logged() if each["event"] == "job_rejected" and each["job"] == "w0!huge"]
     assert rejected["time"] == 37
-
-
-async def test_it_waits_for_nodes_of_a_manifest_that_are_to_come(tmp_path: Path) -> None:
-    world = World(tmp_path, [4], delays({"id": "large", "cpu": 16}, {"id": "late", "cpu": 32, "subtime": 8}, p=30))
-    world.simulation.arrivals.plan([DatedObject(7, "nodes.yaml", new_node("fresh", cpu="16"))])
-    await world.run(first_fit)
-    assert ("large", "SUCCESSFULLY", 7, 37) in runs(world)
-    (late,) = [event for event in world.logged() if event["event"] == "job_rejected"]
-    assert (late["job"], late["time"]) == ("w0!late", 8)
 
 
 async def test_where_no_node_can_come_it_is_rejected_at_once(tmp_path: Path) -> None:
