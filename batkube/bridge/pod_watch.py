@@ -31,12 +31,19 @@ class Deletion:
     """The reason of its condition DisruptionTarget; empty if it is deleted for no reason of the cluster's."""
 
 
+@dataclass(frozen=True, slots=True)
+class Binding:
+    """A pod that has got a node. It may be gone already, and another one may have its name."""
+
+    uid: str
+    node: str
+
+
 @dataclass
 class Done:
     """The actions since the last ``take``, by pod name."""
 
-    bound: dict[str, str] = field(default_factory=dict)
-    """The node of each pod that was bound."""
+    bound: dict[str, Binding] = field(default_factory=dict)
     deleted: dict[str, Deletion] = field(default_factory=dict)
 
 
@@ -129,7 +136,7 @@ class PodWatch:
         node = pod["spec"].get("nodeName")
         if node and not old["spec"].get("nodeName"):
             self._take_node(job, pod, node)
-            self._done.bound[name] = node
+            self._done.bound[name] = Binding(metadata["uid"], node)
             self._changed.set()
         if metadata.get("generation") != old["metadata"].get("generation") and _resources(pod) != _resources(old):
             self._resized(name, pod)
@@ -166,7 +173,7 @@ class PodWatch:
             self._control.waits.stranger(pod, gone=False)
         elif node := pod["spec"].get("nodeName"):
             self._take_node(job, pod, node)
-            self._done.bound[key] = node
+            self._done.bound[key] = Binding(pod["metadata"]["uid"], node)
             self._changed.set()
 
     def _event_changed(self, change: Change) -> None:

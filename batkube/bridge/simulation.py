@@ -344,12 +344,13 @@ class Simulation:
             freed = self._deletions.act(self.control.owner_of(name), name, done.deleted[name]) or freed
         for name in sorted(done.bound, key=self.control.order_of) if done.bound else ():
             job = self.control.owner_of(name)
-            if name in job.uids and job.life.state is JobState.SUBMITTED:
+            binding = done.bound[name]
+            if job.uids.get(name) == binding.uid and job.life.state is JobState.SUBMITTED:
                 if job.client is not None:
-                    self.clients.bound(job, name, done.bound[name])
+                    self.clients.bound(job, name, binding.node)
                     self._controllers.sync_between(len(done.bound))
                 else:
-                    self.control.bound(job, name, done.bound[name])
+                    self.control.bound(job, name, binding.node)
                     self.stages.bound(job, name)
         self.stages.advance()
         self.clients.advance()

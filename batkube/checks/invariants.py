@@ -8,7 +8,7 @@ from operator import attrgetter
 
 from batkube.checks.work import work_accounted_for
 from batkube.comparison.facts import RecordedRun
-from batkube.results.metrics import WAIT_REASONS
+from batkube.results.metrics import SHORTEST_EXECUTION, WAIT_REASONS
 from batkube.results.nodes import NodeRow, read_nodes_csv
 from batkube.results.pods import PodRecord
 from batkube.results.resizes import Resize, read_resizes_csv, spans
@@ -194,7 +194,9 @@ def _stays(pod: PodRecord, bound: float, resizes: Sequence[Resize]) -> Iterator[
 def _stays_of_jobs(run: RecordedRun) -> dict[str, list[Stay]]:
     stays: dict[str, list[Stay]] = {}
     for job in run.job_rows:
-        if job.starting_time is not None and job.finish_time is not None:
+        if job.starting_time is None or job.finish_time is None:
+            continue
+        if job.finish_time - job.starting_time > SHORTEST_EXECUTION + EXACT / 2:  # else it ended when it began
             stay = Stay(job.starting_time, job.finish_time, f"job {job.id}")
             for host in _hosts(job.allocated_resources):
                 stays.setdefault(f"host {host}", []).append(stay)

@@ -168,6 +168,22 @@ async def test_a_gang_that_is_preempted_before_it_starts_gets_new_pods(
     assert len(pods) == (2 if rule == "never" else 4)
 
 
+async def test_what_is_preempted_in_the_reaction_in_which_it_got_its_node_does_not_have_it(tmp_path: Path) -> None:
+    world = World(tmp_path, [1], delays({"id": "a"}, {"id": "b"}), requeue="restart")
+    done: list[object] = []
+
+    async def schedule(world: World) -> None:
+        if len(world.waiting()) == 2 and not done:
+            done.append(await world.bind("w0-a", "h0"))
+            await disrupt(world, "w0-a", PREEMPTED)
+        elif done:
+            await world.bind("w0-b", "h0")
+            await first_fit(world)
+
+    await world.run(schedule)
+    assert runs(world) == [("b", "SUCCESSFULLY", 0, 10), ("a", "SUCCESSFULLY", 10, 20)]
+
+
 async def test_what_a_user_deletes_first_is_not_submitted_anew_for_what_comes_later(tmp_path: Path) -> None:
     slow = {"spec": {"terminationGracePeriodSeconds": 20}}
     world = World(tmp_path, [1], delays({"id": "a", "pod": slow}, p=100), requeue="restart", until=10, drains=[DRAIN])

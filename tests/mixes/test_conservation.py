@@ -1,0 +1,14 @@
+"""Random clusters whose jobs are disrupted: each job is done once, and all its work accounted for."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import BuiltTool
+from tests.mixes.conservation import draw, faults
+
+
+@pytest.mark.parametrize("seed", [14, 16, 18])
+def test_all_work_is_accounted_for(tmp_path: Path, built_tool: BuiltTool, seed: int) -> None:
+    built_tool("kube-scheduler-1.36.3")
+    assert faults(draw(seed, tmp_path / "inputs"), tmp_path / "out", timeout=600) == []
