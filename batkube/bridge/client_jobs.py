@@ -67,6 +67,11 @@ class ClientJobs:
         self._control.waits_no_more(job)
         self.between_runs[job.id] = job
 
+    def hold(self, job: Job) -> None:
+        """Let a pod wait again that has run its init containers, and never starts, as it looks now."""
+        if self.between_runs.pop(job.id, None) is not None:
+            self._control.wait_again(job)
+
     def complete(self, job: Job) -> bool:
         """Note that a job has ended; True if that is because the simulation ends, and it is to be passed over."""
         self._dying.discard(job.id)
@@ -115,6 +120,13 @@ class ClientJobs:
         self._control.records.left(key, phase, reason)
         job.move(JobState.REJECTED)  # it is over, and Batsim knows nothing of it
         self._control.settle(job)
+
+    def give_up_starting(self) -> list[str]:
+        """Wait no more for the pods that have their node and never start; return what keeps them."""
+        left = [job for job in self._control.iter_waiting() if job.client is not None and job.held]
+        for job in left:
+            self._control.waits_no_more(job)
+        return [why for job in left for why in (job.held or {}).values()]
 
     def give_up_placing(self) -> list[str]:
         """Wait no more for nodes for the pods, which nobody will place; return them."""

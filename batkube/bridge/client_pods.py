@@ -260,6 +260,14 @@ class ClientPods:
         self._control.clients.leave(job, "Failed" if job.nodes else "Pending", "Deleted")
         return bool(job.nodes)
 
+    def give_up_starting(self) -> bool:
+        """Let the simulation end though pods that have their node never start; tell whether there are any."""
+        left = self._control.clients.give_up_starting()
+        if left:
+            more = f"; and {len(left) - MOST_NAMED} more" if len(left) > MOST_NAMED else ""
+            self._warn(f"pods have their node and never start: {'; '.join(left[:MOST_NAMED])}{more}")
+        return bool(left)
+
     def give_up_placing(self) -> bool:
         """Let the simulation end though pods have no node, which nobody will place; tell whether there are any."""
         left = self._control.clients.give_up_placing()

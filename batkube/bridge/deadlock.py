@@ -33,13 +33,15 @@ def give_up(control: JobControl, unserved: Collection[str], on_deadlock: OnDeadl
 
 def _is_refused(control: JobControl, job: Job) -> bool:
     """Tell whether its scheduler has said of one of the pods that it cannot place it."""
-    return any(control.pods[name].waited_for for name in job.pods)
+    return bool(job.held) or any(control.pods[name].waited_for for name in job.pods)
 
 
 def _explain(control: JobControl, job: Job, unserved: Collection[str]) -> str:
     """Say why the job still waits: which scheduler should have placed it, and the last that was said of it."""
     if job.scheduler in unserved:
         return f"job {job.id}: no scheduler named {job.scheduler} is running"
+    if job.held:
+        return f"job {job.id}: {next(iter(job.held.values()))}"
     records = [control.pods[name] for name in job.pods if name not in job.nodes]
     said = next((record.waited_for for record in records if record.waited_for), "")
     pods = records[0].pod if len(records) == 1 else f"{len(records)} of {len(job.pods)} pods"

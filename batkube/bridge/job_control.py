@@ -167,6 +167,10 @@ class JobControl:
         if job.served:
             self._unplaced[job.id] = job
 
+    def wait_again(self, job: Job) -> None:
+        """Let a job that has its nodes wait for something else."""
+        self._waiting[job.id] = job
+
     def number(self, job: Job) -> None:
         """Take in a new job, the next by number."""
         if job.id in self.jobs:
@@ -365,6 +369,7 @@ class JobControl:
             self.waits.removed(uid)
             self._cluster.kubelet.remove(name)
             self.records.removed(name)
+        job.held = None
         job.uids.clear()
         job.nodes.clear()
         self._partly_bound.pop(job.id, None)
@@ -372,10 +377,7 @@ class JobControl:
             self._unplaced[job.id] = job
 
     def replace_pods(self, job: Job, why: str) -> None:
-        """Make the pods of a waiting job anew, on no node, as a controller does when one of them is lost.
-
-        The pod of a client is lost: somebody else may make another.
-        """
+        """Make the pods of a waiting job anew, on no node, as a controller does. The pod of a client is lost."""
         if job.client is not None:
             self._cluster.kubelet.refuse(job.pods[0], NODE_LOST, why)
             self.clients.leave(job, "Failed", NODE_LOST)

@@ -233,11 +233,21 @@ class Job:
     """The job's progress when it was killed, as Batsim's JOB_KILLED tells it."""
     client: ClientPod | None = None
     """None for a job of Batsim's."""
+    held: dict[str, str] | None = None
+    """What keeps pods that have their nodes from ever starting, by container; None for nothing."""
     disruption: str | None = None
     """The reason why the cluster takes its pods away while it runs; empty if a client has deleted one for no reason
     of the cluster's, None if nobody has. What came first counts."""
     attempt: Attempt | None = None
     """The work over all attempts; None where no job is submitted anew."""
+
+    def hold(self, container: str, why: str) -> None:
+        """Note that a pod with a node never starts, as it looks now."""
+        self.held = {**(self.held or {}), container: why}
+
+    def hold_no_more(self, container: str) -> None:
+        """Note that the container keeps its pod from starting no more."""
+        self.held = {name: why for name, why in (self.held or {}).items() if name != container} or None
 
     def move(self, state: JobState) -> None:
         """Go on to ``state``. Raises InvariantBroken if that is not a step forward."""

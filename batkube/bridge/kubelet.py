@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from batkube.bridge import hosts, pod_status, resize_status
-from batkube.bridge.kubelet_events import Told, event, go_duration, number_of
+from batkube.bridge.kubelet_events import Told, event, field_path, go_duration, number_of
 from batkube.bridge.names import NAMESPACE, pod_of_key
 from batkube.bridge.pods import JOB_ANNOTATION
 from batkube.bridge.time import SimulatedTime
@@ -13,6 +13,8 @@ from batkube.kube.server import ApiServer
 
 JSON = dict[str, Any]
 
+MOST_IMAGES = 50
+"""The most images that a kubelet shows of its node (``nodeStatusMaxImages``)."""
 OOM_KILLED = "OOMKilled"
 """The reason of a container that was killed for the memory that it used."""
 KILLED_BY_SIGKILL, KILLED_BY_SIGTERM = 137, 143
@@ -58,11 +60,13 @@ class Kubelet:
         about = {"kind": "Node", "name": node, "uid": node}
         self._tell(about, NAMESPACE, node, "Warning", reason, message)
 
-    def tell_pod(self, name: str, kind: str, reason: str, message: str) -> None:
-        """Write an Event on a pod. ``kind``: Normal or Warning."""
+    def tell_pod(self, name: str, kind: str, reason: str, message: str, container: str | None = None) -> None:
+        """Write an Event on a pod, or on its ``container``. ``kind``: Normal or Warning."""
         if pod := self._pod(name):
             metadata = pod["metadata"]
             about = {"apiVersion": "v1", "kind": "Pod", **{key: metadata[key] for key in ("name", "namespace", "uid")}}
+            if container is not None:
+                about["fieldPath"] = field_path(pod, container)
             self._tell(about, metadata["namespace"], pod["spec"]["nodeName"], kind, reason, message)
 
     def _tell(self, about: JSON, namespace: str, node: str, kind: str, reason: str, message: str) -> None:
@@ -103,6 +107,11 @@ class Kubelet:
             return False
         self._write(resize_status.deferred(pod, self._time.rfc3339(), message))
         return True
+
+    def wait_for_images(self, name: str, states: Mapping[str, JSON | None]) -> None:
+        """Note the states of containers whose images are missing, by name; None for one whose image has come."""
+        if pod := self._pod(name):
+            self._write(pod_status.waiting_for_images(pod, self._time.rfc3339(), states))
 
     def start(self, name: str) -> None:
         """Note that the pod's process runs from now on."""
@@ -263,6 +272,22 @@ class Kubelet:
         tainted = self._server.update("nodes", {**current, "spec": spec})
         status = {**tainted["status"], "conditions": [hosts.ready_condition(ready, now)]}
         self._server.update("nodes", {**tainted, "status": status}, "status")
+
+    def uid_of_node(self, node: str) -> str:
+        """Return the uid of a node; empty if it is gone."""
+        current = self._server.store.get("nodes", "", node)
+        return "" if current is None else str(current["metadata"]["uid"])
+
+    def show_image(self, node: str, name: str, size: int) -> None:
+        """Show an image on a node, and its bytes: the largest first, as many as a kubelet shows."""
+        current = self._server.store.get("nodes", "", node)
+        if current is None:
+            return
+        images = [*current["status"].get("images", ()), {"names": [name], "sizeBytes": size}]
+        images.sort(key=lambda image: (-image.get("sizeBytes", 0), image["names"]))
+        self._server.update(
+            "nodes", {**current, "status": {**current["status"], "images": images[:MOST_IMAGES]}}, "status"
+        )
 
     def set_allocatable(self, node: str, allocatable: dict[str, str]) -> None:
         """Let the node offer these resources to pods."""

@@ -45,7 +45,7 @@ def event(pod: JSON, what: Told, date: float, *, took: float = 0.0, after: int =
             "namespace": metadata["namespace"],
             "name": metadata["name"],
             "uid": metadata["uid"],
-            "fieldPath": f"spec.containers{{{container['name']}}}",
+            "fieldPath": field_path(pod, container["name"]),
         },
         "type": "Normal",
         "reason": what.value,
@@ -57,6 +57,12 @@ def event(pod: JSON, what: Told, date: float, *, took: float = 0.0, after: int =
         "reportingComponent": "kubelet",
         "reportingInstance": node,
     }
+
+
+def field_path(pod: JSON, container: str) -> str:
+    """Return where a container stands in its pod, as Events name it."""
+    initial = any(each["name"] == container for each in pod["spec"].get("initContainers") or ())
+    return f"spec.{'initContainers' if initial else 'containers'}{{{container}}}"
 
 
 def number_of(told: JSON) -> int:

@@ -86,6 +86,31 @@ def initializing(pod: JSON, now: str, start: str, changes: Mapping[str, JSON]) -
     }
 
 
+def waiting_state(reason: str, message: str) -> JSON:
+    """Return the state of a container that cannot be started for now."""
+    return {"waiting": {"reason": reason, "message": message}}
+
+
+def waiting_for_images(pod: JSON, now: str, states: Mapping[str, JSON | None]) -> JSON:
+    """Return the pod with its status while images are pulled: Pending, with a sandbox.
+
+    ``states``: those of containers whose image is missing, by name; None for one whose image has come.
+    """
+    status = pod["status"]
+    if not all(told["ready"] for told in status.get("initContainerStatuses", ())):
+        changes = {name: {"state": state or _STILL_TO_START} for name, state in states.items()}
+        return {**pod, "status": {**status, **_initialization(pod, now, changes)}}
+    begins: JSON = {"waiting": {"reason": "ContainerCreating"}}
+    if pod["spec"].get("initContainers"):
+        begins = _STILL_TO_START
+    containers = [
+        {**told, "state": states[told["name"]] or begins} if told["name"] in states else told
+        for told in status["containerStatuses"]
+    ]
+    conditions = _conditions(pod, now, ready=False, sandbox=True, sandbox_up=True, why=_not_ready(pod))
+    return {**pod, "status": {**status, "conditions": conditions, "containerStatuses": containers}}
+
+
 def not_initialized(pod: JSON, now: str, changes: Mapping[str, JSON], *, reason: str = "", message: str = "") -> JSON:
     """Return the pod with its status when it fails before its init containers are done: the others never run.
 

@@ -380,7 +380,7 @@ class Simulation:
         until = self.registration.until if self.registration.goes_on else None
         dates = (
             self.clients.next_date, self._drains.next_date, self._speeds.next_date, until, self.power.next_date,
-            self._controllers.next_date, self.arrivals.next_date,
+            self._controllers.next_date, self.arrivals.next_date, self.stages.idle_date if self._goes_on else None,
         )  # fmt: skip
         for date in (None if self.over else self.stages.next_date, *(dates if self.unfinished else ())):
             if date is not None:

@@ -13,6 +13,7 @@ from batkube.batsim.jobs import JobState
 from batkube.bridge.cluster import Cluster
 from batkube.bridge.decisions import SOONEST
 from batkube.bridge.errors import InputError
+from batkube.bridge.image_pulls import ImagePulls
 from batkube.bridge.job_control import JobControl
 from batkube.bridge.jobs import Job
 from batkube.bridge.kubelet_events import Told
@@ -72,6 +73,9 @@ class PodStages:
         """The starts and ends of pods: the simulation stops at them."""
         self._notices = Plan()
         """The Events of the stages in between, told with their own date at the next stop: nothing depends on them."""
+        self._pulls: ImagePulls | None = None
+        if startup is not None and startup.model.images is not None:
+            self._pulls = ImagePulls(startup.model.images, startup.seed, control, cluster, time, events, self._turns)
         self.first: Callable[[Job, Action], bool] = lambda job, go_on: False
         """Does what comes before a job's process, and then calls the second; returns False if nothing is to be done."""
 
@@ -80,12 +84,18 @@ class PodStages:
         """The date when the next pod will have started, or ended; None if none is on its way. Never the present."""
         return self._turns.next_stop(self._time.now)
 
+    @property
+    def idle_date(self) -> float | None:
+        """The date of the next act that nobody waits for; None if there is none. Never the present."""
+        return None if self._pulls is None else self._pulls.idle.next_stop(self._time.now)
+
     def advance(self) -> bool:
         """Bring the pods up to date; False if none has started or ended."""
         if not (self._turns.used or self._notices.used):
             return False
         self._notices.act_until(self._time.now)
-        return self._turns.act_until(self._time.now)
+        tried = self._pulls is not None and self._pulls.idle.act_until(self._time.now)
+        return self._turns.act_until(self._time.now) or tried
 
     def bound(self, job: Job, pod: str) -> None:
         """Note that the pod has its node. Raises InputError if a trace does not know the pod.
@@ -103,11 +113,15 @@ class PodStages:
         uid = job.uids[pod]
 
         def holds() -> bool:
-            return job.uids.get(pod) == uid
+            return job.uids.get(pod) == uid and job.life.state is JobState.SUBMITTED
 
         self._kubelet.create(pod)
         stages = self._control.pods[pod].stages = PodStageTimes()
         stages.pulling_time = self._time.now + delays.pulling
+        if self._pulls is not None:
+            pull = partial(self._pull, self._pulls, job, pod, delays, holds)
+            self._turns.add(stages.pulling_time, pull, holds)
+            return
         stages.pulled_time = stages.pulling_time + delays.pulled
         stages.container_created_time = stages.pulled_time + delays.created
         tell = self._kubelet.tell
@@ -117,6 +131,28 @@ class PodStages:
         created = stages.container_created_time
         self._notices.add(created, partial(tell, pod, Told.CREATED, created), holds)
         self._turns.add(created + delays.started, partial(self._started, job, pod), holds)
+
+    def _pull(self, pulls: ImagePulls, job: Job, pod: str, delays: PodDelays, holds: Callable[[], bool]) -> None:
+        """Pull the images of a pod, those of its init containers first."""
+        initial = bool((self._kubelet.pod(pod) or {}).get("spec", {}).get("initContainers"))
+
+        def pulled() -> None:
+            stages = self._control.pods[pod].stages
+            assert stages is not None
+            stages.pulled_time = self._time.now
+            created = stages.container_created_time = self._time.now + delays.created
+            self._notices.add(created, partial(self._kubelet.tell, pod, Told.CREATED, created), holds)
+            self._turns.add(created + delays.started, start, holds)
+
+        def start() -> None:
+            if self.first(job, start):
+                return
+            if initial:
+                pulls.begin(job, pod, delays.pulled, holds, partial(self._started, job, pod), initial=False)
+            else:
+                self._started(job, pod)
+
+        pulls.begin(job, pod, delays.pulled, holds, pulled, initial=initial)
 
     def _started(self, job: Job, pod: str) -> None:
         if self.first(job, partial(self._started, job, pod)):

@@ -10,7 +10,7 @@ from batkube.bridge.decision_time import ZERO
 from batkube.bridge.decisions import SOONEST
 from batkube.bridge.quiescence import POLL, Quiescence
 from batkube.bridge.simulation import Simulation
-from batkube.bridge.step_settings import StepSettings
+from batkube.bridge.step_settings import OnDeadlock, StepSettings
 from batkube.bridge.timers import LAST_APPOINTMENTS, LAST_STOPS, TimerPolicy
 from batkube.clock.pace import Pace
 
@@ -142,6 +142,9 @@ class StepLoop:
 
     def _give_up(self) -> None:
         simulation = self._simulation
+        lenient = self._settings.on_deadlock is OnDeadlock.REJECT or simulation.registration.until > 0
+        if lenient and simulation.clients.give_up_starting():
+            return
         give_up(simulation.control, simulation.submissions.unserved, self._settings.on_deadlock)
 
     async def _decide(self) -> None:

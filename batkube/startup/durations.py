@@ -20,13 +20,12 @@ from pathlib import Path
 from random import Random
 from typing import Annotated, Any
 
-from pydantic import BaseModel, BeforeValidator, Field, PrivateAttr, model_validator
+from pydantic import BaseModel, BeforeValidator, Field, model_validator
 
-from batkube.kube.apimachinery.status import ApiError
-from batkube.kube.storage.selectors import EVERYTHING, LabelSelector, parse_label_selector
 from batkube.startup.delays import STRICT, Delay
 from batkube.startup.lengths import read_length
 from batkube.startup.model_file import read_model
+from batkube.startup.pod_condition import PodCondition
 from batkube.startup.shares import share_if_percent
 
 FOREVER = "forever"
@@ -45,22 +44,15 @@ class RunTime:
     """True if the next run of the pod may end otherwise."""
 
 
-class Rule(BaseModel):
+class Rule(PodCondition):
     """One rule of the file."""
 
-    model_config = STRICT
-
-    selector: str = ""
-    namespace: str | None = None
-    owner: str | None = None
     container: str | None = None
     """The container, or init container, that it is about; None for a pod as a whole."""
     duration: Delay | None
     """A distribution of seconds; None for ever."""
     fail: Annotated[Annotated[float, Field(ge=0, le=1)], BeforeValidator(share_if_percent)] = 0.0
     exit_code: Annotated[Annotated[int, Field(ge=1, le=255)] | None, Field(alias="exitCode")] = None
-
-    _selector: LabelSelector = PrivateAttr(default=EVERYTHING)
 
     @model_validator(mode="before")
     @classmethod
@@ -75,18 +67,6 @@ class Rule(BaseModel):
             case str(text):
                 return {**value, "duration": read_length(text)}
         return value
-
-    @model_validator(mode="after")
-    def _parsed(self) -> "Rule":
-        try:
-            self._selector = parse_label_selector(self.selector)
-        except ApiError as error:
-            raise ValueError(f"selector: {error.message}") from None
-        return self
-
-    def matches(self, namespace: str, labels: Mapping[str, str], owner: str) -> bool:
-        """Tell whether the rule is for such a pod."""
-        return self.namespace in (None, namespace) and self.owner in (None, owner) and self._selector.matches(labels)
 
     def run_time(self, draws: str, pod: str, job: str) -> RunTime:
         """Return the run time of a pod's process. ``draws``: the text from which its chance follows.

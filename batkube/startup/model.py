@@ -5,6 +5,7 @@ It is a YAML file with a delay for each stage. A stage that it leaves out takes 
     created: {lognormal: {median: 0.04, sigma: 0.4}}
     started: {exponential: {mean: 0.03, shift: 0.02}}
     ended: {trace: {file: ends.csv, column: seconds}}   # from the end of the process to the end of the pod
+    images: {sizes: {app:1: 500Mi}, rate: 50Mi}         # images.py
 """
 
 from dataclasses import dataclass
@@ -15,6 +16,7 @@ from typing import Any
 from pydantic import BaseModel, model_validator
 
 from batkube.startup.delays import STRICT, Delay
+from batkube.startup.images import Images
 from batkube.startup.model_file import read_model
 
 STAGES = ("pulling", "pulled", "created", "started", "ended")
@@ -49,12 +51,14 @@ class StartupModel(BaseModel):
     started: Delay = NO_TIME
     ended: Delay = NO_TIME
     """The delay from the end of the process until the pod is seen to have ended."""
+    images: Images | None = None
+    """The images, pulled one by one; None if they do not matter."""
 
     @model_validator(mode="before")
     @classmethod
     def _mapping(cls, value: Any) -> Any:
         if not isinstance(value, dict) or not value:
-            raise ValueError(f"expected some of {', '.join(STAGES)}, each with a delay")
+            raise ValueError(f"expected some of {', '.join(STAGES)}, each with a delay, or images")
         return value
 
     def delays(self, seed: int, pod: str, job: str) -> PodDelays:
