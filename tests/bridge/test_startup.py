@@ -16,7 +16,8 @@ from batkube.results.pods import PodRecord
 from batkube.simulator.embedded import EmbeddedSimulator
 from batkube.simulator.options.simulator_options import SimulatorOptions
 from batkube.startup.model import StartupModel
-from tests.bridge.world import World, delays, first_fit
+from tests.bridge import test_client_pods
+from tests.bridge.world import World, delays, first_fit, outage
 
 JSON = dict[str, Any]
 
@@ -227,3 +228,20 @@ async def test_a_pod_that_is_made_anew_at_the_same_date_goes_through_its_stages_
     assert job_times(cluster) == {"a": (6.0, 16.0)}
     told = [event["reason"] for event in cluster.server.list("events") if event["reason"] == "Pulling"]
     assert len(told) == 2
+
+
+async def test_a_pod_of_a_client_whose_node_is_lost_while_it_starts_does_not_start(tmp_path: Path) -> None:
+    startup = Startup(StartupModel.model_validate(STAGES), seed=0)
+    workload = delays({"id": "a", "subtime": 30})
+    cluster = World(
+        tmp_path,
+        [1],
+        workload,
+        startup=startup,
+        objects=[test_client_pods.pod("one", duration="5")],
+        external_events=outage(0, 1, 20),
+    )
+    await cluster.run(first_fit)
+    (record,) = [row for row in cluster.simulation.finished.pods() if row.pod == "one"]
+    assert (record.phase, record.reason, record.starting_time, record.finish_time) == ("Failed", "NodeLost", None, 1.0)
+    assert [job.name for job in cluster.simulation.control.ended] == ["a"]
