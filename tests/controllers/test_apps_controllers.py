@@ -68,6 +68,16 @@ def test_a_deployment_counts_collisions_of_its_hash(plane: Plane) -> None:
     assert made["status"]["replicas"] == 1
 
 
+def test_a_complete_deployment_that_loses_pods_is_not_looked_at_for_ever(plane: Plane) -> None:
+    plane.create(DEPLOYMENTS, workload("Deployment", replicas=1))
+    running = plane.run(plane.active()[0])
+    plane.until(5)
+    assert "NewReplicaSetAvailable" in [reason for _, _, reason in conditions(plane.get(DEPLOYMENTS, "web"))]
+    plane.end(running, 1)
+    plane.until(1000)
+    assert plane.plane.next_date is None or plane.plane.next_date > 1001
+
+
 def test_a_deployment_is_rolled_back_by_the_annotation_of_old_clients(plane: Plane) -> None:
     plane.create(DEPLOYMENTS, workload("Deployment", replicas=1))
     first = plane.get(DEPLOYMENTS, "web")["spec"]["template"]["spec"]["containers"][0]["image"]

@@ -141,8 +141,14 @@ def _failures(replica_sets: Iterable[JSON]) -> list[JSON]:
 
 
 def seconds_until_check(cluster: "Cluster", deployment: JSON, status: JSON) -> float | None:
-    """Return the seconds after which somebody must look whether the rollout is stuck; None for never."""
+    """Return the seconds after which somebody must look whether the rollout is stuck; None for never.
+
+    One that was complete, and has lost pods since, is never stuck: the upstream controller looks again every five
+    milliseconds once its deadline has passed, and finds nothing.
+    """
     found, deadline = condition(deployment.get("status", {}), PROGRESSING), progress_deadline(deployment)
-    if found is None or deadline is None or is_complete(deployment, status) or found.get("reason") == TIMED_OUT:
+    if found is None or deadline is None or is_complete(deployment, status):
+        return None
+    if found.get("reason") in (TIMED_OUT, NEW_IS_AVAILABLE):
         return None
     return deadline - cluster.since(found["lastUpdateTime"])
