@@ -153,7 +153,9 @@ class Engine:
                 submitter.launch(control, master)
         if (planned := self.options.machine_events) is not None:
             dated = ((event.timestamp, event) for event in planned)
-            Submitter(dated, Rank.HOSTS, server.occurred, lambda: None).launch(control, master)
+            # The message takes Batsim its time; otherwise nobody waits for it.
+            goodbye = server.tell_no_more_events if self.options.exact and events is None else lambda: None
+            Submitter(dated, Rank.HOSTS, server.occurred, goodbye).launch(control, master)
 
     def _launch_jobs(self, workload: Workload, place: int) -> None:
         server = self.server

@@ -143,7 +143,11 @@ class Server:
         """Handle the goodbye of a submitter of external events."""
         self.event_submitters -= 1
         if not self.event_submitters:
-            self.notify("no_more_external_event_to_occur")
+            self.tell_no_more_events()
+
+    def tell_no_more_events(self) -> None:
+        """Say that all external events have been told."""
+        self.notify("no_more_external_event_to_occur")
 
     # Jobs that run
 
