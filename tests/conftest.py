@@ -8,6 +8,8 @@ from pathlib import Path
 import ports
 import pytest
 
+from tests.tools import tools_folder
+
 BuiltTool = Callable[[str], Path]
 
 QUICK = (
@@ -51,12 +53,6 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     if reasons:
         told = "; ".join(f"{count} as {reason}" for reason, count in reasons.most_common())
         terminalreporter.write_line(f"skipped {reasons.total()} tests: {told}")
-
-
-def tools_folder() -> Path:
-    """The folder into which the Makefile builds (the same rule is written there)."""
-    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "batkube"
-    return Path(os.environ.get("BATKUBE_TOOLS") or cache) / "bin"
 
 
 @pytest.fixture(scope="session")

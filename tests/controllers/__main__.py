@@ -7,7 +7,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from tests.conftest import tools_folder
+from tests.tools import tools_folder
 
 from .comparing import differences
 from .recording import MANAGER, keep, record, recorded

@@ -18,7 +18,7 @@ import pytest
 import yaml
 
 from ..conformance.servers import Server
-from ..conftest import tools_folder
+from ..tools import tools_folder
 from .conftest import Cluster, running
 
 JSON = dict[str, Any]

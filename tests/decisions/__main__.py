@@ -8,7 +8,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from tests.conftest import tools_folder
+from tests.tools import tools_folder
 
 from .playing import play
 from .recorded import VERSIONS, read, write

@@ -9,7 +9,7 @@ import difflib
 import sys
 
 from ..conformance.servers import batkube, kube_apiserver
-from ..conftest import tools_folder
+from ..tools import tools_folder
 from .sessions import VERSIONS, file_of, names, played, recorded, versions
 from .transcript import parse
 

@@ -7,15 +7,14 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from tests.mixes import playing
-from tests.mixes.comparison import LATE, differences, own_files
+from tests.mixes.comparison import LATE, differences, other_lives, own_files
 from tests.mixes.demands import faults
 from tests.mixes.dialogue import parting
-from tests.mixes.mix import Files, Mix, mix
+from tests.mixes.mix import Files, Mix, living_mix, mix
 from tests.mixes.outcome import Outcome
 from tests.mixes.processes import ENDLESS, run
 from tests.mixes.shrinking import shrunk
@@ -35,6 +34,7 @@ def parse() -> argparse.Namespace:
     add("--batsim", type=Path, default=Path("/usr/local/bin/batsim"), help="the program (%(default)s)")
     add("--against", choices=("exact", "ideal", "nothing"), default="exact",
         help="what Batsim is compared with: the built-in simulator in one of its modes, or nothing")  # fmt: skip
+    add("--life", action="store_true", help="with pods of clients, users, drains, failures, controllers (in-process)")
     add("--only", choices=("batsim", "built-in"), help="play on one side alone")
     add("--within", type=float, default=1.5e-6, help="seconds that dates may be apart (%(default)s)")
     add("--timeout", type=float, default=60, help="real seconds a run (%(default)s)")
@@ -73,6 +73,9 @@ class Player:
         if real and own and not real.error and not own.error:
             apart = differences(real.own, own.own, within=options.within)
             yield from (f"apart: {what}" for what in apart)
+            if mix.life:
+                apart = other_lives(real, own)
+                yield from (f"lives: {what}" for what in apart)
             if apart and options.dialogue:
                 print(*parting(real.said, own.said), sep="\n")
 
@@ -94,27 +97,28 @@ def kind(fault: str) -> str:
 def main() -> int:
     """Exit code 1 where something was found."""
     options = parse()
-    player = Player(options)
+    player, draw = Player(options), living_mix if options.life else mix
     begun, kinds, bad = time.monotonic(), Counter[str](), []
     for seed in range(options.seed, options.seed + options.count):
-        found = player.check(mix(seed))
+        found = player.check(draw(seed))
         kinds.update({kind(fault) for fault in found})
         if found:
             bad.append(seed)
             print(f"mix {seed}: {len(found)} faults", *found[:SHOWN], sep="\n    ", flush=True)
             if options.shrink and not any(ENDLESS in fault for fault in found):
-                _shrink(player, seed, kind(found[0]), options.shrink / f"mix-{seed}")
+                _shrink(player, draw(seed), kind(found[0]), options.shrink / f"mix-{seed}")
     print(f"{options.count} mixes from seed {options.seed} in {time.monotonic() - begun:.0f} s: {len(bad)} with faults")
     for what, count in kinds.most_common():
         print(f"  {count:4} {what}")
     return int(bool(bad))
 
 
-def _shrink(player: Player, seed: int, wanted: str, folder: Path) -> None:
-    smaller = shrunk(mix(seed), lambda tried: any(kind(fault) == wanted for fault in player.check(tried)))
+def _shrink(player: Player, found: Mix, wanted: str, folder: Path) -> None:
+    smaller = shrunk(found, lambda tried: any(kind(fault) == wanted for fault in player.check(tried)))
     shutil.rmtree(folder, ignore_errors=True)
-    smaller = replace(smaller, seed=seed)
     smaller.write(folder)
+    if smaller.life:
+        print(f"    {smaller.life}", flush=True)
     print(f"    {len(smaller.jobs)} jobs and {len(smaller.outages or ())} events show it: {folder}", flush=True)
 
 

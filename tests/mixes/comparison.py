@@ -1,6 +1,15 @@
 """The differences between two plays of one mix."""
 
+import json
+from dataclasses import asdict
+from itertools import zip_longest
+from pathlib import Path
+from typing import Any
+
+from tests.mixes.dialogue import same
 from tests.mixes.outcome import End, Outcome
+
+JSON = dict[str, Any]
 
 MICROSECOND = 1.5e-6
 """Seconds: one, and what the files lose by their six decimals."""
@@ -24,8 +33,40 @@ def differences(one: dict[str, list[End]], other: dict[str, list[End]], *, withi
 
 
 def own_files(outcome: Outcome, within: float = MICROSECOND) -> list[str]:
-    """Tell where the simulator's own results say something else than ours."""
-    return differences(outcome.ends, outcome.own, within=within)
+    """Tell where the simulator's own results say something else than ours.
+
+    What clients have made may go on at the end, and has no row in ours: it is killed then, or just ends.
+    """
+    last = max((end.finish or 0.0 for ends in outcome.own.values() for end in ends), default=0.0) - LATE
+    own = {}
+    for full, ends in outcome.own.items():
+        goes_on = full.startswith("pods!") and all((end.finish or 0.0) >= last for end in ends)
+        if full in outcome.ends or not goes_on:
+            own[full] = ends
+    return differences(outcome.ends, own, within=within)
+
+
+def other_lives(one: Outcome, other: Outcome) -> list[str]:
+    """Pods that are not the same in two plays, and the first event that is not."""
+    found = []
+    for pod, theirs in zip_longest(one.pods, other.pods):
+        ours, others = (asdict(each) if each else {} for each in (pod, theirs))
+        found += [f"pod {key} {ours.get(key)}, {others.get(key)} of {ours.get('pod')}, {others.get('pod')}"
+                  for key in ours | others if not same(ours.get(key), others.get(key))]  # fmt: skip
+    assert one.events
+    assert other.events
+    for event, their in zip_longest(*map(_told, (one.events, other.events))):
+        if not same(event, their):
+            return [f"event {event}, {their}", *found]
+    return found
+
+
+def _told(path: Path) -> list[JSON]:
+    """Return the events, but for those of machines alone at the end: a real Batsim goes on to the last of them."""
+    events = [json.loads(line) for line in path.read_text().splitlines()]
+    while events and events[-1]["event"] in ("node_ready", "node_not_ready", "simulation_ends"):
+        events.pop()
+    return events
 
 
 def _apart(end: End, other: End, within: float) -> list[str]:

@@ -20,7 +20,7 @@ from typing import Any
 from batkube.checks.invariants import INVARIANTS, look
 from batkube.comparison.facts import RecordedRun
 from batkube.results.jobs import JobRow
-from tests.conftest import tools_folder
+from tests.tools import tools_folder
 
 JSON = dict[str, Any]
 SCHEDULERS = ("kube-scheduler", "kube-scheduler", "kube-scheduler", "easy", "fifo", "tests.mixes.ruthless:Ruthless")

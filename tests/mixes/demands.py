@@ -43,12 +43,17 @@ def faults(mix: Mix, outcome: Outcome, *, preempting: bool = False, within: floa
                 found.append(f"{full} came at {job['subtime']}, began at {end.start} and ended at {end.finish}")
             if end.state == WALLTIME and abs(end.finish - end.start - job["walltime"]) > within:
                 found.append(f"{full} ran for {end.finish - end.start:.6f} s and had {job['walltime']}")
-            if not preempting:
+            if not preempting and mix.life is None:
                 found += _losses(full, end, lost, SLACK + mix.decision_time)
             length = load.profiles.lengths.get(job["profile"])
             if end.state in (SUCCESS, FAILED) and length and abs(end.finish - end.start - length) > within:
                 found.append(f"{full} ran for {end.finish - end.start:.6f} s, and lasts {length}")
-    found += [f"{full} is in the results, and not in the mix" for full in outcome.ends.keys() - mix.jobs.keys()]
+    others = outcome.ends.keys() - mix.jobs.keys()
+    if mix.life:
+        found += [f"{full} is in the results {len(outcome.ends[full])} times" for full in others
+                  if len(outcome.ends[full]) > 1]  # fmt: skip
+        others = {full for full in others if not full.startswith("pods!") and ".attempt" not in full}
+    found += [f"{full} is in the results, and not in the mix" for full in others]
     return found
 
 
@@ -77,8 +82,10 @@ def allowed_states(mix: Mix, load: Load, job: JSON, *, preempting: bool) -> set[
             allowed.add(WALLTIME)
         elif walltime <= length:
             allowed = {WALLTIME}
-    if mix.outages or preempting:
+    if mix.outages or preempting or mix.life:
         allowed.add(KILLED)
+    if mix.life:
+        allowed.add(REJECTED)  # servers may hold what it needs, or its pods were deleted
     if mix.sharing and job["res"] > 1 and len(mix.site.storages) > 1 and profile in load.profiles.storing:
         allowed.add(REJECTED)  # its pods share a host: Batsim takes the places of executors or of storages, not both
     if preempting:

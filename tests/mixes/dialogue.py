@@ -39,17 +39,18 @@ class Listening:
 def parting(one: list[str], other: list[str]) -> list[str]:
     """The first message that differs, and some before it; nothing where all are the same."""
     for index, (this, that) in enumerate(zip(one, other, strict=False)):
-        if this[0] != that[0] or not _same(json.loads(this[2:]), json.loads(that[2:])):
+        if this[0] != that[0] or not same(json.loads(this[2:]), json.loads(that[2:])):
             before = [f"both    {text}" for text in one[max(0, index - SHOWN) : index]]
             return [*before, f"batsim  {this}", f"ours    {that}"]
     return [] if len(one) == len(other) else [f"one says {len(one)} messages, the other {len(other)}"]
 
 
-def _same(this: Any, that: Any) -> bool:
+def same(this: Any, that: Any) -> bool:
+    """Tell whether two values of JSON are the same, but for the last decimals of numbers."""
     if isinstance(this, float | int) and isinstance(that, float | int):
         return abs(this - that) <= DATE
     if isinstance(this, dict) and isinstance(that, dict):
-        return this.keys() == that.keys() and all(_same(this[key], that[key]) for key in this)
+        return this.keys() == that.keys() and all(same(this[key], that[key]) for key in this)
     if isinstance(this, list) and isinstance(that, list):
-        return len(this) == len(that) and all(map(_same, this, that))
+        return len(this) == len(that) and all(map(same, this, that))
     return bool(this == that)

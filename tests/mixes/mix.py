@@ -6,6 +6,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
+from tests.mixes.life import Life, random_life
 from tests.mixes.outages import random_outages
 from tests.mixes.platforms import Site, random_site
 from tests.mixes.workloads import Load, random_load
@@ -28,6 +29,8 @@ class Files:
     workloads: list[Path]
     events: Path | None
     startup: Path | None
+    machines: Path | None = None
+    """What becomes of machines, in YAML."""
 
 
 @dataclass(frozen=True)
@@ -44,6 +47,8 @@ class Mix:
     timers: str = "window"
     decision_time: float = 0.0
     energy: bool = False
+    life: Life | None = None
+    """None: nothing happens but what workloads and external events say."""
 
     @property
     def jobs(self) -> dict[str, tuple[Load, JSON]]:
@@ -58,6 +63,7 @@ class Mix:
             [folder / f"workload-{index}.json" for index, _ in enumerate(self.loads)],
             None if self.outages is None else folder / "events.txt",
             None if self.startup is None else folder / "startup.yaml",
+            folder / "machines.yaml" if self.life and self.life.machines else None,
         )
         files.platform.write_text(self.site.xml)
         for path, load in zip(files.workloads, self.loads, strict=True):
@@ -68,6 +74,9 @@ class Mix:
             files.events.write_text("".join(json.dumps(event) + "\n" for event in self.outages or ()))
         if files.startup:
             files.startup.write_text(self.startup or "")
+        if files.machines and self.life:
+            entries = "".join(f"- {json.dumps(entry)}\n" for entry in self.life.machines)
+            files.machines.write_text(f"events:\n{entries}")
         return files
 
     def only(self, ids: set[str]) -> "Mix":
@@ -103,3 +112,11 @@ def mix(seed: int) -> Mix:
         decision_time=random.choice((0.05, 0.00001, 2.0)) if random.random() < 0.15 else 0.0,
         energy=random.random() < 0.25,
     )
+
+
+def living_mix(seed: int) -> Mix:
+    """The mix of a seed with a life beside its jobs; hosts are shared more often."""
+    random = Random(f"life {seed}")
+    dead = mix(seed)
+    life = random_life(random, dead.site)
+    return replace(dead, life=life, sharing=dead.sharing or random.random() < 0.5)

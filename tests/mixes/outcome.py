@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from batkube.batsim.allocation import parse_intervals
+from batkube.results.pods import PodRecord
 
 REJECTED = "REJECTED"
 NO_ENERGY = -1.0
@@ -33,6 +34,10 @@ class Outcome:
     """The reason why the run failed."""
     own: dict[str, list[End]] = field(default_factory=dict)
     """The simulator's own results."""
+    pods: list[PodRecord] = field(default_factory=list)
+    """The rows of all pods, where the mix was played in this process."""
+    events: Path | None = None
+    """Its events.jsonl, likewise."""
     said: list[str] = field(default_factory=list)
     """The dialogue, where the mix was played in this process."""
 

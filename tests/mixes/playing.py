@@ -6,6 +6,7 @@ from pathlib import Path
 from batkube.batsim.command_line import BatsimInputs
 from batkube.batsim.control_latency import largest_control_latency
 from batkube.batsim.external_events import read_external_events
+from batkube.batsim.machine_events import MachineEvents
 from batkube.batsim.options import BatsimOptions, Verbosity
 from batkube.batsim.outputs import write_jobs_csv
 from batkube.batsim.platform import read_platform
@@ -14,46 +15,78 @@ from batkube.batsim.routing import Router
 from batkube.batsim.simulator import Simulator
 from batkube.batsim.workload import read_workload
 from batkube.bridge.cluster import ADMISSION_WITHOUT
+from batkube.bridge.controller_settings import Which
 from batkube.bridge.decision_time import DecisionTime
 from batkube.bridge.job_files import JobFiles
 from batkube.bridge.jobs import Job
-from batkube.bridge.policy_quiescence import PolicyQuiescence
+from batkube.bridge.requeue_rule import read_requeue
+from batkube.bridge.run_times import RunTimeRules
 from batkube.bridge.simulation import Simulation
 from batkube.bridge.startup import Startup
 from batkube.bridge.step_loop import StepLoop
-from batkube.bridge.step_settings import StepSettings
+from batkube.bridge.step_settings import OnDeadlock, StepSettings
 from batkube.bridge.time import SimulatedTime
 from batkube.kube.server import ApiServer
+from batkube.machines.event_file import Scene
+from batkube.machines.failures import read_failures
+from batkube.machines.places import Places
+from batkube.machines.plan import MachinePlan, read_plan
 from batkube.results.events import EventLog
-from batkube.schedulers.policies.loading import load
 from batkube.simulator.embedded import EmbeddedSimulator
 from batkube.simulator.options.simulator_options import SimulatorOptions
 from batkube.startup.model import read_startup
 from tests.mixes.dialogue import Listening
+from tests.mixes.life import HORIZON, Life
 from tests.mixes.mix import Files, Mix
 from tests.mixes.outcome import REJECTED, End, Outcome, read_jobs_csv
 from tests.mixes.processes import ENDLESS, is_computing
+from tests.mixes.users import FifoWithUsers
 
 
 def embedded(mix: Mix, files: Files, *, exact: bool) -> EmbeddedSimulator:
     """The built-in simulator with the mix. Raises ValueError for a mix that it does not take."""
+    plan = machine_plan(mix, files)
     return EmbeddedSimulator(
         read_platform(files.platform),
         [read_workload(path, f"w{index}") for index, path in enumerate(files.workloads)],
         SimulatorOptions(
             compute_sharing=mix.sharing,
-            external_events=read_external_events(files.events) if files.events else None,
+            external_events=read_external_events(files.events) if files.events and plan is None else None,
+            machine_events=machine_events(files, plan),
+            dynamic_jobs=mix.life is not None,
             energy=mix.energy,
             exact=exact,
         ),
     )
 
 
+def machine_plan(mix: Mix, files: Files) -> MachinePlan | None:
+    """What is planned for machines, where a life says more of them than Batsim's own file."""
+    if mix.life is None or not (mix.life.machines or mix.life.failures):
+        return None
+    scene = Scene(Places.of(read_platform(files.platform).resources(master="master_host")), 0.0)
+    failures = [read_failures(text) for text in mix.life.failures]
+    paths = [path for path in (files.events, files.machines) if path]
+    return read_plan(paths, failures, scene, seed=mix.seed, keep_unknown=False)
+
+
+def machine_events(files: Files, plan: MachinePlan | None) -> MachineEvents | None:
+    """The outages of a plan, by the numbers of hosts."""
+    if plan is None:
+        return None
+    return plan.events(read_platform(files.platform).resources(master="master_host"))
+
+
 async def batsim(mix: Mix, files: Files, program: Path, prefix: Path) -> BatsimProcess:
     """A real Batsim with the mix; its results have names that begin with ``prefix``."""
     inputs = BatsimInputs(files.platform, files.workloads, prefix)
+    events = files.events
+    if (planned := machine_events(files, machine_plan(mix, files))) is not None:
+        events = prefix.with_name("machine-events.txt")
+        planned.write(events)
     options = BatsimOptions(
-        external_events=(files.events,) if files.events else (),
+        external_events=(events,) if events else (),
+        dynamic_jobs=mix.life is not None,
         compute_sharing=mix.sharing,
         energy=mix.energy,
         verbosity=Verbosity.QUIET,
@@ -104,6 +137,10 @@ async def play(mix: Mix, files: Files, simulator: Simulator, out: Path, *, laten
     platform = read_platform(files.platform)
     now = SimulatedTime(0.0)
     server = ApiServer(now=now.unix, disable_admission_plugins=ADMISSION_WITHOUT)
+    life, plan = mix.life or Life(), machine_plan(mix, files)
+    if mix.life:
+        server.hold_workloads()
+        server.provide(life.objects)
     events = EventLog(out / "events.jsonl")
     simulation = Simulation(
         server,
@@ -116,11 +153,17 @@ async def play(mix: Mix, files: Files, simulator: Simulator, out: Path, *, laten
         decision_time=DecisionTime.parse(str(mix.decision_time) if mix.decision_time else "zero"),
         startup=Startup(read_startup(files.startup), seed=0) if files.startup else None,
         control_latency=largest_control_latency(Router(platform), platform.resources()) if latency else 0.0,
-        outages=read_external_events(files.events) if files.events else (),
+        outages=read_external_events(files.events) if files.events and plan is None else (),
+        machine_events=machine_events(files, plan),
+        drains=plan.drains if plan else (),
+        run_times=RunTimeRules(default=10.0, oom_killer=life.oom_killer),
+        until=HORIZON if mix.life else 0.0,
+        requeue=read_requeue(life.requeue),
+        controllers=Which.AUTO if life.controllers else Which.NONE,
     )
-    settings = StepSettings()
-    names = ("default-scheduler",)
-    quiescence = PolicyQuiescence(server, now, load("fifo"), names=names, seed=0, log=out / "scheduler.log")
+    # Servers may take what jobs wait for, for ever: such jobs are rejected.
+    settings = StepSettings(on_deadlock=OnDeadlock.REJECT) if mix.life else StepSettings()
+    quiescence = FifoWithUsers(server, now, out / "scheduler.log", life.deeds)
     outcome = Outcome()
     try:
         await StepLoop(simulator, simulation, quiescence, settings).run()
@@ -131,6 +174,8 @@ async def play(mix: Mix, files: Files, simulator: Simulator, out: Path, *, laten
         simulation.close()
         events.close()
         await simulator.close()
+    outcome.pods = list(simulation.finished.pods())
+    outcome.events = events.path
     for job in simulation.control.ended:
         outcome.ends.setdefault(job.id, []).append(_end(job))
     return outcome

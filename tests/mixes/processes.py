@@ -8,9 +8,9 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from tests.conftest import tools_folder
 from tests.mixes.mix import Files, Mix
 from tests.mixes.outcome import Outcome, read_jobs_csv
+from tests.tools import tools_folder
 
 KUBE_SCHEDULER = "kube-scheduler-1.36.3"
 ENDLESS = "Batsim itself computes for ever"

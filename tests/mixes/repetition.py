@@ -11,9 +11,9 @@ import time
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from tests.conftest import tools_folder
 from tests.mixes.mix import mix
 from tests.mixes.processes import arguments
+from tests.tools import tools_folder
 
 HOG = "while True: pass"
 

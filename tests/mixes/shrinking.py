@@ -31,6 +31,11 @@ def shrunk(mix: Mix, shows: Callable[[Mix], bool], tries: int = 150) -> Mix:
     ):
         if holds(plainer):
             mix = plainer
+    while mix.life and left > 0:
+        smaller = next((each for life in mix.life.parts() if holds(each := replace(mix, life=life))), None)
+        if smaller is None:
+            break
+        mix = smaller
     jobs = _fewest(list(mix.jobs), lambda ids: holds(mix.only(set(ids))))
     mix = mix.only(set(jobs))
     if mix.outages:

@@ -7,13 +7,14 @@ from batkube.batsim.external_events import check_external_events, read_external_
 from batkube.batsim.platform import read_platform
 from batkube.batsim.profile_parts import parts
 from batkube.batsim.workload import read_workload
-from tests.mixes.mix import mix
+from tests.mixes.mix import living_mix, mix
 
 SEEDS = range(1, 201)
 
 
 def test_the_same_seed_gives_the_same_mix() -> None:
     assert [mix(seed) for seed in SEEDS] == [mix(seed) for seed in SEEDS]
+    assert [living_mix(seed) for seed in SEEDS] == [living_mix(seed) for seed in SEEDS]
 
 
 def test_every_mix_is_a_valid_input(tmp_path: Path) -> None:

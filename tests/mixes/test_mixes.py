@@ -8,7 +8,7 @@ import pytest
 
 from tests.mixes.comparison import LATE, own_files
 from tests.mixes.demands import faults
-from tests.mixes.mix import mix
+from tests.mixes.mix import living_mix, mix
 from tests.mixes.outcome import Outcome
 from tests.mixes.playing import play_in_process
 from tests.mixes.processes import KUBE_SCHEDULER, run
@@ -16,6 +16,9 @@ from tests.mixes.processes import KUBE_SCHEDULER, run
 SEEDS = range(1, 201)
 AT_ONCE = 20
 """Mixes of one test, so that they can be shared out."""
+LIVING = range(1, 10)
+STARTING = 94
+"""A living mix in which a node is lost while a pod of a client starts there."""
 WITH_KUBE_SCHEDULER = (1, 3, 6, 12, 18)
 PARTED = (7720, 7803)
 """Mixes of which one of some runs was another one, before what was wrong was mended: a pod that has its node, and does
@@ -32,6 +35,15 @@ def test_every_job_ends_once_and_as_its_mix_demands(first: int, tmp_path: Path) 
         assert outcome.error is None, f"mix {seed}: {outcome.error}"
         by_simulator = Outcome(outcome.own)
         found += [f"mix {seed}: {fault}" for fault in faults(made, by_simulator) + own_files(outcome, LATE)]
+    assert not found, "\n".join(found)
+
+
+@pytest.mark.parametrize("seed", [*LIVING, STARTING])
+def test_whatever_clients_and_machines_do_nothing_is_lost(seed: int, tmp_path: Path) -> None:
+    made = living_mix(seed)
+    outcome = play_in_process(made, made.write(tmp_path), tmp_path, exact=True)
+    assert outcome.error is None
+    found = faults(made, Outcome(outcome.own)) + own_files(outcome, LATE)
     assert not found, "\n".join(found)
 
 
