@@ -8,8 +8,10 @@ hosts that came and went, submissions, the notice that no more will come, and ca
 from collections.abc import Callable
 from itertools import count
 
-from batkube.batsim.messages import Event, Message
+from batkube.batsim.messages import Event, LeafProgress, Message, Progress
 from batkube.simulator.time.dates import printed_seconds, seconds
+
+PRINTED_DECIMALS = 6
 
 COMPLETED, KILLED, HOSTS, SUBMITTED, NOTICE, CALL = range(6)
 
@@ -17,8 +19,8 @@ COMPLETED, KILLED, HOSTS, SUBMITTED, NOTICE, CALL = range(6)
 class Outbox:
     """Gathers events until the next message.
 
-    ``exact``: dates are told with the six decimals that Batsim prints, because decisions depend on them. Otherwise
-    events have the fixed order.
+    ``exact``: dates, and how far jobs were, are told with the six decimals that Batsim prints, because decisions depend
+    on them. Otherwise events have the fixed order.
     """
 
     def __init__(self, *, exact: bool) -> None:
@@ -28,6 +30,15 @@ class Outbox:
         self.events: list[tuple[int, int, int, int, Event]] = []
         """Date, category, place, number, event."""
         self._numbers = count()
+
+    def progress(self, tree: Progress) -> Progress:
+        """Return how far a job was as it is told."""
+        if self._by_date:
+            return tree
+        if isinstance(tree, LeafProgress):
+            return tree.model_copy(update={"progress": round(tree.progress, PRINTED_DECIMALS)})
+        task = tree.current_task
+        return tree if task is None else tree.model_copy(update={"current_task": self.progress(task)})
 
     def add(self, date: int, category: int, event: Event, place: int = 0) -> None:
         """Add an event. Events of one category are ordered by ``place``, then in the order in which they were added."""

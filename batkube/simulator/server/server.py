@@ -175,7 +175,8 @@ class Server:
                 self.completed(job)
                 if job.on_completed is not None:
                     job.on_completed()
-        data = JobKilledData(job_ids=[job.id for job in jobs], job_progress=dict(progress))
+        told = {job: self.outbox.progress(tree) for job, tree in progress.items()}
+        data = JobKilledData(job_ids=[job.id for job in jobs], job_progress=told)
         self.outbox.add(now, outbox.KILLED, JobKilled(timestamp=self.outbox.date(now), data=data))
         self.killers -= 1
 
