@@ -75,7 +75,7 @@ class ClientPods:
         self._names = Names()
         self.plan = Plan()
         """Ends and restarts of containers, and what else may become of pods while they run."""
-        self._initial = InitContainers(control, self._kubelet, time, events, run_times, self.plan, speeds)
+        self._initial = InitContainers(control, self._kubelet, time, events, run_times, self.plan, stages.turns, speeds)
         stages.first = self._initial.run_first
         control.clients.started = self._started
 

@@ -1,7 +1,8 @@
-"""The init containers of pods that clients make: one after the other, before the job of the pod is registered.
+"""The init containers of pods: one after the other, before the process of the pod starts.
 
-A pod holds its node meanwhile, and is Pending. Batsim knows nothing of it: no process of its job runs. A sidecar (an
-init container with ``restartPolicy: Always``) is started in its turn and goes on beside the others.
+A pod holds its node meanwhile, and is Pending. Batsim knows nothing of it: no process of its job runs. The pod of a
+client has no job before that; a job of Batsim's starts when all its pods are done with theirs. A sidecar (an init
+container with ``restartPolicy: Always``) is started in its turn and goes on beside the others.
 """
 
 from collections.abc import Callable
@@ -11,6 +12,7 @@ from typing import Any
 
 from batkube.back_off import wait_before
 from batkube.batsim.jobs import JobState
+from batkube.bridge.errors import InputError
 from batkube.bridge.job_control import JobControl
 from batkube.bridge.jobs import ClientPod, Job
 from batkube.bridge.kubelet import Kubelet
@@ -34,11 +36,16 @@ class _Progress:
     """The progress of the init containers of a pod."""
 
     job: Job
-    client: ClientPod
+    key: str
+    """The key of the pod."""
+    pod: JSON
+    plan: Plan
+    holds: Callable[[], bool]
+    """Tells whether the pod is still to start."""
     go_on: Callable[[], object]
     """Called when they are done."""
-    endless: bool
-    """True if the pod itself never ends."""
+    endless: bool = False
+    """True if the pod of a client itself never ends."""
     index: int = 0
     run: int = 0
     """The number of the run of the present one, from 0."""
@@ -50,7 +57,10 @@ class _Progress:
 
 
 class InitContainers:
-    """Takes pods through their init containers. ``plan``: where their ends and restarts are planned."""
+    """Takes pods through their init containers.
+
+    ``plan``: where their ends and restarts are planned; ``turns``: those of jobs of Batsim's.
+    """
 
     def __init__(
         self,
@@ -60,6 +70,7 @@ class InitContainers:
         events: EventLog,
         run_times: RunTimes,
         plan: Plan,
+        turns: Plan,
         speeds: Speeds,
     ) -> None:
         self._control = control
@@ -68,6 +79,9 @@ class InitContainers:
         self._events = events
         self._run_times = run_times
         self._plan = plan
+        self._turns = turns
+        self._begun: set[str] = set()
+        """The uids of pods of Batsim's jobs whose init containers were begun, or take no time."""
         self._speeds = speeds
 
     def take_time(self, pod: JSON) -> bool:
@@ -78,28 +92,46 @@ class InitContainers:
             if not is_sidecar(container)
         )
 
-    def run_first(self, job: Job, go_on: Callable[[], object]) -> bool:
-        """Run the init containers of the job's pod, and then call ``go_on``; False if nothing is left to run."""
-        client = job.client
-        if client is None or client.initialized:
+    def run_first(self, job: Job, key: str, go_on: Callable[[], object]) -> bool:
+        """Run the init containers of a pod, and then call ``go_on``; False if nothing is left to run.
+
+        A job is rejected if what its pods say of their init containers cannot be read.
+        """
+        client, uid = job.client, job.uids[key]
+        if client is not None:
+            if client.initialized:
+                return False
+            waits = partial(_waits, job)
+            progress = _Progress(job, key, client.pod, self._plan, waits, go_on, client.endless)
+            client.endless = False
+            self._control.clients.prepare(job)
+            self._go(progress)
+            return True
+        pod = self._kubelet.pod(key) if job.requirements.pod else None
+        if pod is None or uid in self._begun:
             return False
-        progress = _Progress(job, client, go_on, client.endless)
-        client.endless = False
-        self._control.clients.prepare(job)
-        self._go(progress)
+        self._begun.add(uid)
+        try:
+            if not self.take_time(pod):
+                return False
+        except InputError as error:
+            self._control.reject(job, str(error))
+            return True
+        self._go(_Progress(job, key, pod, self._turns, lambda: _waits(job) and job.uids.get(key) == uid, go_on))
         return True
 
     def _go(self, progress: _Progress) -> None:
         """Go on until a container takes time, or all are done."""
-        containers = progress.client.pod["spec"]["initContainers"]
+        containers = progress.pod["spec"]["initContainers"]
         while progress.index < len(containers):
             if not self._begin(progress, containers[progress.index]):
                 if progress.changes:
-                    self._kubelet.initialize(progress.job.pods[0], progress.changes)
+                    self._kubelet.initialize(progress.key, progress.changes)
                     progress.changes = {}
                 return
-        self._kubelet.initialize(progress.job.pods[0], progress.changes)
-        progress.client.initialized, progress.client.endless = True, progress.endless
+        self._kubelet.initialize(progress.key, progress.changes)
+        if (client := progress.job.client) is not None:
+            client.initialized, client.endless = True, progress.endless
         progress.go_on()
 
     def _begin(self, progress: _Progress, container: JSON) -> bool:
@@ -111,27 +143,27 @@ class InitContainers:
         if is_sidecar(container):
             progress.index += 1
             return True
-        work = self._run_times.of_init_container(progress.client.pod, container, progress.run)
+        work = self._run_times.of_init_container(progress.pod, container, progress.run)
         if work.seconds == 0:
             return self._end(progress, container, work)
         if work.seconds is None:
-            progress.client.endless = self._goes_on(progress)
+            self._never_done(progress, container)
             return False
-        job = progress.job
         end = partial(self._ended, progress, container, work)
-        self._speeds.after(self._plan, job.nodes[job.pods[0]], work.seconds, end, self._waits(job))
+        node = progress.job.nodes[progress.key]
+        self._speeds.after(progress.plan, node, work.seconds, end, progress.holds)
         return False
 
     def _ended(self, progress: _Progress, container: JSON, work: RunTime) -> None:
         if self._end(progress, container, work):
             self._go(progress)
         elif progress.changes:
-            self._kubelet.initialize(progress.job.pods[0], progress.changes)
+            self._kubelet.initialize(progress.key, progress.changes)
             progress.changes = {}
 
     def _end(self, progress: _Progress, container: JSON, work: RunTime) -> bool:
         """End the present container; True if something is to be started at once."""
-        (key,), name, code = progress.job.pods, container["name"], work.exit_code
+        key, name, code = progress.key, container["name"], work.exit_code
         began, ended = (self._time.rfc3339(date) for date in (progress.began, self._time.now))
         ends: JSON = {
             "terminated": {
@@ -146,29 +178,44 @@ class InitContainers:
         if not code:
             progress.index, progress.run, progress.backoff = progress.index + 1, 0, 0.0
             return True
-        if progress.client.pod["spec"].get("restartPolicy", "Always") == "Never":
+        job, client = progress.job, progress.job.client
+        never = progress.pod["spec"].get("restartPolicy", "Always") == "Never"
+        if never or (client is None and progress.run >= MOST_RETRIES):
             self._kubelet.fail_initialization(key, progress.changes)
             progress.changes = {}
-            self._control.clients.leave(progress.job, "Failed", INIT_ERROR)
+            if client is None:
+                self._control.reject(job, f"pod {key}: init container {name} has failed with exit code {code}")
+            else:
+                self._control.clients.leave(job, "Failed", INIT_ERROR)
             return False
         wait = wait_before(progress.run, self._time.now - progress.began, progress.backoff)
         progress.run, progress.backoff = progress.run + 1, wait
-        progress.client.endless = self._goes_on(progress) and not work.by_chance
+        if client is not None:
+            client.endless = self._goes_on(progress, client) and not work.by_chance
         change: JSON = {"lastState": ends}
         if wait > 0:
             change["state"] = self._kubelet.crash_loop(key, name, wait)
-            self._plan.add(self._time.now + wait, partial(self._go, progress), self._waits(progress.job))
+            progress.plan.add(self._time.now + wait, partial(self._go, progress), progress.holds)
         self._change(progress, container, change, started=False, ready=False)
         return wait == 0
 
-    def _goes_on(self, progress: _Progress) -> bool:
+    def _never_done(self, progress: _Progress, container: JSON) -> None:
+        """Note that an init container runs for ever."""
+        job, name = progress.job, container["name"]
+        if job.client is None:
+            job.hold(f"{progress.key}/{name}", f"pod {progress.key}: init container {name} runs for ever")
+        else:
+            job.client.endless = self._goes_on(progress, job.client)
+
+    def _goes_on(self, progress: _Progress, client: ClientPod) -> bool:
         """Tell whether a pod whose init container is never done stays for ever, as far as it is known."""
-        by_job = owner_kind(progress.client.pod) == "Job" and progress.run < MOST_RETRIES
-        return progress.client.deadline is None and not by_job
+        by_job = owner_kind(client.pod) == "Job" and progress.run < MOST_RETRIES
+        return client.deadline is None and not by_job
 
     def _change(self, progress: _Progress, container: JSON, change: JSON, *, started: bool, ready: bool) -> None:
         before = progress.changes.get(container["name"], {})
         progress.changes[container["name"]] = {**before, **change, "started": started, "ready": ready}
 
-    def _waits(self, job: Job) -> Callable[[], bool]:
-        return lambda: job.life.state is JobState.SUBMITTED
+
+def _waits(job: Job) -> bool:
+    return job.life.state is JobState.SUBMITTED

@@ -156,10 +156,14 @@ def _initialization(pod: JSON, now: str, changes: Mapping[str, JSON], *, failed:
         for container in pod["spec"]["initContainers"]
     ]
     incomplete = " ".join(told["name"] for told in statuses if not told["ready"])
-    lacking = {
-        "reason": "ContainersNotInitialized",
-        "message": f"containers with incomplete status: [{incomplete}]",
-    }
+    lacking = (
+        {
+            "reason": "ContainersNotInitialized",
+            "message": f"containers with incomplete status: [{incomplete}]",
+        }
+        if incomplete
+        else None
+    )
     return {
         "conditions": _conditions(
             pod, now, ready=False, sandbox=True, sandbox_up=not failed,

@@ -69,20 +69,22 @@ class PodStages:
         self._time = time
         self._events = events
         self._freed = freed
-        self._turns = Plan()
+        self.turns = Plan()
         """The starts and ends of pods: the simulation stops at them."""
         self._notices = Plan()
         """The Events of the stages in between, told with their own date at the next stop: nothing depends on them."""
         self._pulls: ImagePulls | None = None
         if startup is not None and startup.model.images is not None:
-            self._pulls = ImagePulls(startup.model.images, startup.seed, control, cluster, time, events, self._turns)
-        self.first: Callable[[Job, Action], bool] = lambda job, go_on: False
-        """Does what comes before a job's process, and then calls the second; returns False if nothing is to be done."""
+            self._pulls = ImagePulls(startup.model.images, startup.seed, control, cluster, time, events, self.turns)
+        self.first: Callable[[Job, str, Action], bool] = lambda job, pod, go_on: False
+        """Does what comes before the process of a pod, and then calls the last; False if nothing is to be done."""
+        self._prepared: dict[str, set[str]] = {}
+        """The pods of jobs, without start-up model, that have done what comes before; by the job's id, their uids."""
 
     @property
     def next_date(self) -> float | None:
         """The date when the next pod will have started, or ended; None if none is on its way. Never the present."""
-        return self._turns.next_stop(self._time.now)
+        return self.turns.next_stop(self._time.now)
 
     @property
     def idle_date(self) -> float | None:
@@ -91,11 +93,11 @@ class PodStages:
 
     def advance(self) -> bool:
         """Bring the pods up to date; False if none has started or ended."""
-        if not (self._turns.used or self._notices.used):
+        if not (self.turns.used or self._notices.used):
             return False
         self._notices.act_until(self._time.now)
         tried = self._pulls is not None and self._pulls.idle.act_until(self._time.now)
-        return self._turns.act_until(self._time.now) or tried
+        return self.turns.act_until(self._time.now) or tried
 
     def bound(self, job: Job, pod: str) -> None:
         """Note that the pod has its node. Raises InputError if a trace does not know the pod.
@@ -104,7 +106,9 @@ class PodStages:
         by the date of that (``startTime``).
         """
         if self._startup is None:
-            if len(job.nodes) == len(job.pods):
+            if job.client is None and job.requirements.pod:
+                self._prepare(job, pod)
+            elif len(job.nodes) == len(job.pods):
                 self.start(job)
             else:
                 self._kubelet.create(pod)
@@ -120,7 +124,7 @@ class PodStages:
         stages.pulling_time = self._time.now + delays.pulling
         if self._pulls is not None:
             pull = partial(self._pull, self._pulls, job, pod, delays, holds)
-            self._turns.add(stages.pulling_time, pull, holds)
+            self.turns.add(stages.pulling_time, pull, holds)
             return
         stages.pulled_time = stages.pulling_time + delays.pulled
         stages.container_created_time = stages.pulled_time + delays.created
@@ -130,7 +134,7 @@ class PodStages:
         self._notices.add(stages.pulled_time, pulled, holds)
         created = stages.container_created_time
         self._notices.add(created, partial(tell, pod, Told.CREATED, created), holds)
-        self._turns.add(created + delays.started, partial(self._started, job, pod), holds)
+        self.turns.add(created + delays.started, partial(self._started, job, pod), holds)
 
     def _pull(self, pulls: ImagePulls, job: Job, pod: str, delays: PodDelays, holds: Callable[[], bool]) -> None:
         """Pull the images of a pod, those of its init containers first."""
@@ -142,10 +146,10 @@ class PodStages:
             stages.pulled_time = self._time.now
             created = stages.container_created_time = self._time.now + delays.created
             self._notices.add(created, partial(self._kubelet.tell, pod, Told.CREATED, created), holds)
-            self._turns.add(created + delays.started, start, holds)
+            self.turns.add(created + delays.started, start, holds)
 
         def start() -> None:
-            if self.first(job, start):
+            if self.first(job, pod, start):
                 return
             if initial:
                 pulls.begin(job, pod, delays.pulled, holds, partial(self._started, job, pod), initial=False)
@@ -155,13 +159,29 @@ class PodStages:
         pulls.begin(job, pod, delays.pulled, holds, pulled, initial=initial)
 
     def _started(self, job: Job, pod: str) -> None:
-        if self.first(job, partial(self._started, job, pod)):
+        if self.first(job, pod, partial(self._started, job, pod)):
             return
         self._events.write(self._time.now, "pod_started", pod=pod)
         self._control.start_pod(job, pod)
         self._kubelet.tell(pod, Told.STARTED, self._time.now)
         if all(self._control.pods[name].starting_time is not None for name in job.pods):
             self.start(job)
+
+    def _prepare(self, job: Job, pod: str) -> None:
+        """Run the init containers of a pod of a job of Batsim's; it starts when all its pods are done with theirs."""
+        done = partial(self._done, job, pod)
+        if not self.first(job, pod, done) and not done():
+            self._kubelet.create(pod)
+
+    def _done(self, job: Job, pod: str) -> bool:
+        """Note that a pod is prepared; True if that starts its job."""
+        prepared = self._prepared.setdefault(job.id, set())
+        prepared.add(job.uids[pod])
+        if not prepared.issuperset(job.uids.values()):
+            return False
+        del self._prepared[job.id]
+        self.start(job)
+        return True
 
     def start(self, job: Job) -> None:
         """Start the job when its hosts are on, unless one of them goes before Batsim would have started it."""
@@ -187,10 +207,10 @@ class PodStages:
             self._start(job)
             return
         # The bridge makes the pods anew when it is told of the outage. If the outage never comes, the job starts then.
-        self._turns.add(max(date, self._time.now) + SOONEST, partial(self.start, job), holds)
+        self.turns.add(max(date, self._time.now) + SOONEST, partial(self.start, job), holds)
 
     def _start(self, job: Job) -> None:
-        if not self.first(job, partial(self.start, job)):
+        if job.client is None or not self.first(job, job.pods[0], partial(self.start, job)):
             self._control.start(job)
 
     def terminate(self, job: Job, grace: float, why: str) -> None:
@@ -202,7 +222,7 @@ class PodStages:
         def holds() -> bool:
             return job.life.state is JobState.RUNNING and not job.kill_asked
 
-        self._turns.add(self._time.now + grace, partial(self._control.kill, job, why), holds)
+        self.turns.add(self._time.now + grace, partial(self._control.kill, job, why), holds)
 
     def completed(self, job: Job) -> None:
         """Note that the processes of the job's pods have ended, at the job's ``finish_time``."""
@@ -217,7 +237,7 @@ class PodStages:
             if stages is not None:
                 stages.exit_time = exited
             date = exited + self._startup.delays(job, pod).ended
-            self._turns.add(date, partial(self._ended, job, pod, date), lambda: True)
+            self.turns.add(date, partial(self._ended, job, pod, date), lambda: True)
 
     def _ended(self, job: Job, pod: str, date: float) -> None:
         self._events.write(self._time.now, "pod_ended", pod=pod)

@@ -305,10 +305,13 @@ class Trouble:
             failures.append("{image: 'never*'}")
         text = f"pulling: 1\npulled: 2\nimages: {{sizes: {{'*': 30}}, rate: 10, failures: [{', '.join(failures)}]}}"
         names = ["app:1", "app:2", "flaky", "flaky:1", "soon:1", "never", "Invalid"]
-        fragment = [{"name": "job", "image": rng.choice(names)}]
+        fragment: JSON = {"containers": [{"name": "job", "image": rng.choice(names)}]}
+        if rng.random() < 0.5:
+            command = rng.choice(("sleep 9", "sleep 9; exit 1", "sleep infinity"))
+            fragment["initContainers"] = [{**container("first", command), "image": rng.choice(names)}]
         jobs: list[JSON] = [
             {"id": str(number), "subtime": rng.randint(0, 100), "res": rng.choice((1, 1, 2)),
-             "batkube": {"cpu": rng.randint(1, 2), "pod": {"spec": {"containers": fragment}}}}
+             "batkube": {"cpu": rng.randint(1, 2), "pod": {"spec": fragment}}}
             for number in range(rng.randint(0, 4))
         ]  # fmt: skip
         pods = []

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from batkube.bridge.errors import Stuck
 from batkube.bridge.run_times import RunTimeRules
 from batkube.bridge.startup import Startup
 from batkube.startup.durations import read_durations
@@ -188,3 +189,83 @@ async def test_what_cannot_be_read_fails_the_pod(tmp_path: Path, notes: dict[str
     world = await Seen(tmp_path, with_init(pod("one", **notes), container("a"))).play()
     assert phase(world, "one") == "Failed"
     assert world.simulation.warnings[-1].startswith(f"pod default/one: {why}")
+
+
+def job_with(*containers: JSON, policy: str = "Never", **more: Any) -> JSON:
+    """Return a job of a workload whose pods have init containers."""
+    spec = {"initContainers": list(containers), "restartPolicy": policy}
+    return {"id": "a", "batkube": {"cpu": 1, "pod": {"spec": spec}}, **more}
+
+
+async def test_a_job_starts_when_the_init_containers_of_all_its_pods_are_done(tmp_path: Path) -> None:
+    job = job_with(container("first", "sleep 5"), container("beside", restartPolicy="Always"), res=2, walltime=8)
+
+    async def one_by_one(world: World) -> None:
+        waiting = [pod["metadata"]["name"] for pod in world.waiting()]
+        if waiting and (len(waiting) == 2 or world.time.now >= 3):
+            await world.bind(waiting[0], "h0")
+
+    tick = {"id": "tick", "subtime": 3, "cpu": 1000}
+    world = Seen(tmp_path, workload=delays(job, tick, p=10), name="w0-a-0")
+    await world.run(one_by_one)
+    assert [row for row in runs(world) if row[0] == "a"] == [("a", "WALLTIME_REACHED", 8, 16)]
+    at = world.statuses
+    assert states(at[0]) == ["running", "PodInitializing"]
+    assert (states(at[5]), at[5]["phase"]) == (["Completed", "running"], "Pending")
+    assert condition(at[5], "Initialized")[0] == "True"
+    assert at[8]["phase"] == "Running"
+    ends = [(event["time"], event["pod"]) for event in world.logged() if event["event"] == "init_container_ended"]
+    assert ends == [(5, "w0-a-0"), (8, "w0-a-1")]
+
+
+@pytest.mark.parametrize(
+    ("command", "policy", "reason"),
+    [
+        ("sleep 3; exit 4", "Never", "pod w0-a: init container first has failed with exit code 4"),
+        ("sleep 1; exit 2", "OnFailure", "pod w0-a: init container first has failed with exit code 2"),
+    ],
+)
+async def test_a_job_whose_init_container_fails_is_rejected(
+    tmp_path: Path, command: str, policy: str, reason: str
+) -> None:
+    jobs = job_with(container("first", command), policy=policy), {"id": "b", "cpu": 8}
+    world = await Seen(tmp_path, workload=delays(*jobs, p=10)).play()
+    assert {name: state for name, state, *_ in runs(world)} == {"a": "REJECTED", "b": "SUCCESSFULLY"}
+    assert world.simulation.control.rejections == {"w0!a": reason}
+
+
+async def test_a_job_whose_init_container_never_ends_is_stuck(tmp_path: Path) -> None:
+    world = Seen(tmp_path, workload=delays(job_with(container("first", "sleep infinity"))))
+    with pytest.raises(Stuck, match="job w0!a: pod w0-a: init container first runs for ever"):
+        await world.play()
+
+
+async def test_jobs_begin_their_init_containers_anew_where_their_node_is_lost(tmp_path: Path) -> None:
+    job = job_with(container("first", "sleep 20"))
+    world = World(tmp_path, [8], delays(job, p=10), sharing=True, external_events=outage(0, 5, 7))
+    await world.run(first_fit)
+    assert runs(world) == [("a", "SUCCESSFULLY", 27, 37)]
+
+
+async def test_init_containers_of_jobs_come_after_the_start_up_of_their_pods(tmp_path: Path) -> None:
+    startup = Startup(StartupModel.model_validate({"pulled": 2}), seed=0)
+    job = job_with(container("first", "sleep 20"), res=2)
+    world = World(tmp_path, [8], delays(job, p=10), sharing=True, startup=startup)
+    await world.run(first_fit)
+    assert runs(world) == [("a", "SUCCESSFULLY", 22, 32)]
+
+
+async def test_a_pod_of_a_job_that_is_deleted_as_it_initializes_takes_its_job_along(tmp_path: Path) -> None:
+    jobs = job_with(container("first", "sleep 20")), {"id": "b", "subtime": 4, "cpu": 8}
+    world = World(tmp_path, [8], delays(*jobs, p=10), sharing=True)
+
+    async def delete(world: World) -> None:
+        await first_fit(world)
+        if world.time.now == 4:
+            await world.client.delete("/api/v1/namespaces/default/pods/w0-a")
+
+    await world.run(delete)
+    assert {(name, state, start) for name, state, start, _ in runs(world)} == {
+        ("a", "REJECTED", None),
+        ("b", "SUCCESSFULLY", 4),
+    }
