@@ -4,7 +4,7 @@ from batkube.batsim.workload import WorkloadError
 from batkube.commands.errors import tell
 from batkube.settings import BAD_INPUT, FINISHED
 from batkube.workloads.formats import reader_for
-from batkube.workloads.settings import GenerateSettings, cpus_of, sizes_of
+from batkube.workloads.settings import GenerateSettings, cpus_of, priorities_of, sizes_of
 from batkube.workloads.source import Source
 from batkube.workloads.synthetic import Shape, drawn, drawn_like
 from batkube.workloads.writers import WRITERS, format_to_write
@@ -29,6 +29,7 @@ def main(settings: GenerateSettings) -> int:
                 sizes=sizes_of(settings.sizes),
                 cpus=cpus_of(settings.cpu),
                 users=settings.users,
+                priorities=() if settings.priorities is None else priorities_of(settings.priorities),
                 **given,
             )
             records = drawn(shape, settings.jobs, settings.seed)

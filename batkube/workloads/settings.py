@@ -12,6 +12,9 @@ from batkube.workloads.values import quantity, seconds, tidy, whole
 
 Choice = TypeVar("Choice")
 
+HIGHEST_PRIORITY = 1_000_000_000
+"""The highest value of a PriorityClass that is not Kubernetes' own."""
+
 
 class ReadingSettings(BaseModel):
     """Settings of the reading of workloads."""
@@ -53,6 +56,11 @@ def sizes_of(text: str) -> tuple[tuple[int, float], ...]:
 def cpus_of(text: str) -> tuple[tuple[str, float], ...]:
     """Return what pods ask for, with its weights. Raises ValueError."""
     return _weighted(text, quantity)
+
+
+def priorities_of(text: str) -> tuple[tuple[int, float], ...]:
+    """Return priorities of jobs, with their weights. Raises ValueError."""
+    return _weighted(text, lambda word: whole(word, most=HIGHEST_PRIORITY))
 
 
 def _checked(read: Callable[[str], object]) -> Callable[[str], str]:
@@ -157,10 +165,15 @@ class GenerateSettings(WritingSettings):
     users: Annotated[
         int, Field(ge=1, le=100_000), Option("The n-th has 1/n of the first one's jobs.", metavar="NUMBER")
     ] = 10
+    priorities: Annotated[
+        str | None,
+        AfterValidator(lambda text: text if text is None else _checked(priorities_of)(text)),
+        Option("Priorities of jobs, with weights: 0=80,10=15,100=5; else they have none.", metavar="N=WEIGHT,..."),
+    ] = None
 
     @model_validator(mode="after")
     def _options_go_together(self) -> Self:
-        shaping = {"duration", "spread", "sizes", "cpu", "users"} & self.model_fields_set
+        shaping = {"duration", "spread", "sizes", "cpu", "users", "priorities"} & self.model_fields_set
         if self.like is not None and shaping:
             raise ValueError(f"--{min(shaping)} and --like exclude each other: the trace says it")
         if self.format is not None and self.like is None:

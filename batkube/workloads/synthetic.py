@@ -5,11 +5,12 @@ from dataclasses import dataclass
 from itertools import accumulate, pairwise
 from math import log
 from random import Random
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from batkube.workloads.reader import FormatError, Record
 
 Choice = TypeVar("Choice")
+JSON = dict[str, Any]
 
 SHORTEST = 1.0
 """The least seconds of a duration that is drawn."""
@@ -33,16 +34,20 @@ class Shape:
     """The cores that a pod may ask for, each with its weight."""
     users: int = 10
     """The number of users; the n-th has a part of 1/n of what the first has."""
+    priorities: Sequence[tuple[int, float]] = ()
+    """Priorities with their weights; none where jobs have none."""
 
 
 def drawn(shape: Shape, count: int, seed: int) -> Iterator[Record]:
     """Yield so many jobs, in order of submission."""
-    random = Random(f"generate {seed}")
+    random, urgency = Random(f"generate {seed}"), Random(f"generate {seed} priorities")
     weights = list(accumulate(1 / number for number in range(1, shape.users + 1)))
     now = 0.0
     for number in range(1, count + 1):
         length = min(max(random.lognormvariate(log(shape.duration), shape.spread), SHORTEST), LONGEST)
-        wants = {"cpu": _one_of(random, shape.cpus), "user": f"user-{_index(random, weights) + 1}"}
+        wants: JSON = {"cpu": _one_of(random, shape.cpus), "user": f"user-{_index(random, weights) + 1}"}
+        if shape.priorities:  # drawn apart: the jobs are the same with them and without
+            wants["priority"] = _one_of(urgency, shape.priorities)
         yield Record(
             str(number),
             round(now, MILLISECONDS),

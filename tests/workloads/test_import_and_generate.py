@@ -1,5 +1,6 @@
 """``batkube import`` and ``batkube generate``."""
 
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from statistics import mean, median
@@ -141,6 +142,9 @@ def test_draws_follow_the_distributions() -> None:
     counts = [sum(record.wants["user"] == f"user-{n}" for record in records) for n in (1, 2, 3, 4)]
     assert counts[0] / counts[1] == pytest.approx(2, rel=0.2)
     assert counts == sorted(counts, reverse=True)
+    urgent = list(drawn(replace(shape, priorities=((0, 9.0), (100, 1.0))), 4000, seed=5))
+    assert mean(record.wants.pop("priority") == 100 for record in urgent) == pytest.approx(0.1, abs=0.02)
+    assert urgent == records
 
 
 def test_jobs_like_those_of_a_trace_keep_their_shapes(table: Path, tmp_path: Path) -> None:
