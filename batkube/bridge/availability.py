@@ -61,8 +61,9 @@ class Availability:
             node = self.cluster.node_of_host(number)
             if node is None:
                 continue
-            self._events.write(self._time.now, "node_ready" if available else "node_not_ready", node=node)
-            self.cluster.node_changes.append(NodeChange(self._time.now, node, available))
+            if not self.cluster.is_gone(node):
+                self._events.write(self._time.now, "node_ready" if available else "node_not_ready", node=node)
+                self.cluster.node_changes.append(NodeChange(self._time.now, node, available))
             self.cluster.set_ready(node, available)
             table = self.control.decisions.table
             if available:

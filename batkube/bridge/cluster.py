@@ -16,6 +16,7 @@ from batkube.bridge.kubelet import Kubelet
 from batkube.bridge.names import Names
 from batkube.bridge.occupancy import UNIT, Occupancy, amounts
 from batkube.bridge.pods import GPU, JOB_ANNOTATION
+from batkube.bridge.spare_hosts import spare_hosts
 from batkube.bridge.storages import Storages
 from batkube.bridge.time import SimulatedTime
 from batkube.controllers.resource_claims import is_device
@@ -41,10 +42,12 @@ DEFAULT_CPU = "1"
 class Cluster:
     """The nodes, one for each compute host.
 
-    ``platform`` is the platform file, if known: Batsim 4 tells no core counts.
+    ``platform`` is the platform file, if known: Batsim 4 tells no core counts. ``spare``: see ``spare_hosts``.
     """
 
-    def __init__(self, server: ApiServer, time: SimulatedTime, platform: Platform | None = None) -> None:
+    def __init__(
+        self, server: ApiServer, time: SimulatedTime, platform: Platform | None = None, spare: Sequence[str] = ()
+    ) -> None:
         self.hosts: dict[str, Host] = {}
         """The hosts by the node's name."""
         self.kubelet = Kubelet(server, time)
@@ -54,6 +57,9 @@ class Cluster:
         self._time = time
         self._platform = platform
         self._node_of: dict[int, str] = {}
+        self._named_spare = spare
+        self.spare: dict[int, Host] = {}
+        """The hosts without a node, by number: those that have had none yet, and those whose node was deleted."""
         self._allocatable: dict[str, dict[str, str]] = {}
         self._whole_host: str | None = None
         self._not_ready: set[str] = set()
@@ -66,7 +72,7 @@ class Cluster:
         self._coreless: str | None = None
         """A host whose number of cores is not known, if there is one."""
         self.more_may_come = False
-        """True if others may create nodes that are larger than those that there are, or more of them."""
+        """True if others may create nodes that are larger than those that there are, or more of them: spare hosts."""
 
     @property
     def exclusive(self) -> bool:
@@ -80,6 +86,15 @@ class Cluster:
             for name, allocatable in self._allocatable.items()
             for cpu, memory, gpu in [[amounts(allocatable).get(key, 0) for key in ("cpu", "memory", GPU)]]
         ]
+
+    @property
+    def machines(self) -> int:
+        """The number of hosts, with and without a node."""
+        return len(self._node_of)
+
+    def number_of(self, name: str) -> int | None:
+        """Return the number of a node's host; None if it has none yet."""
+        return self.hosts[name].number if name in self.hosts else None
 
     @property
     def allocatable(self) -> Mapping[str, dict[str, str]]:
@@ -107,7 +122,9 @@ class Cluster:
         names = Names()
         names.reserve(resource.name for resource in resources)
         self.occupancy = self._occupancy(exclusive)
-        nodes = []
+        nodes, cores = [], set()
+        spare = spare_hosts(resources, self._named_spare)
+        self.more_may_come = self.more_may_come or bool(spare)
         for resource in resources:
             host = self._host(resource)
             if not host.knows_cores:
@@ -116,9 +133,14 @@ class Cluster:
                     raise InputError(f"host {host.name}: {NEEDS_PLATFORM}")
             name = names.claim(host.name)
             created = node(host, name, exclusive=exclusive, now=self._time.rfc3339())
+            self._node_of[host.number] = name
+            cores.add(created["status"]["allocatable"]["cpu"])
+            if resource.name in spare:
+                self.spare[host.number] = host
+                self._gone.add(name)
+                continue
             nodes.append((host, created))
             self.hosts[name] = host
-            self._node_of[host.number] = name
             self._allocatable[name] = created["status"]["allocatable"]
             self.occupancy.add_node(name, self._allocatable[name])
         for host, created in (draw or Draw()).order(nodes):
@@ -126,21 +148,39 @@ class Cluster:
                 self._server.create("nodes", created)
             except ApiError as error:
                 raise InputError(f"host {host.name}: {error.message}") from None
-        cores = {allocatable["cpu"] for allocatable in self._allocatable.values()}
         if exclusive and len(cores) == 1:
             self._whole_host = cores.pop()
 
-    def join(self, name: str, host: Host, allocatable: dict[str, str]) -> None:
-        """Take in a node that a client has made, with what it offers."""
+    def host_for(self, name: str) -> Host | None:
+        """Return the host that a new node of this name gets: that of the name, else the first spare one that is up."""
+        spare, node_of = self.spare, self._node_of
+        ranked = sorted(spare, key=lambda number: (node_of[number] != name, node_of[number] in self._not_ready, number))
+        return spare[ranked[0]] if ranked else None
+
+    def platform_node(self, name: str, host: Host) -> JSON:
+        """Return the node that the platform would have for a host."""
+        return node(host, name, exclusive=self.exclusive, now=self._time.rfc3339())
+
+    def join(self, name: str, host: Host, allocatable: dict[str, str]) -> str:
+        """Take in a node that a client has made, with what it offers; return the name of the host's node before."""
+        former = self._node_of.get(host.number, name)
+        if former != name:  # what is said of the host goes on under the other name
+            self.occupancy.replace_node(former)
+            if former in self._not_ready:
+                self._not_ready.remove(former)
+                self._not_ready.add(name)
+        self.spare.pop(host.number, None)
         self.hosts[name] = host
         self._node_of[host.number] = name
         self._allocatable[name] = allocatable
         self.occupancy.add_node(name, allocatable)
         self._gone.discard(name)
+        return former
 
     def leave(self, name: str) -> None:
-        """Note that a node was deleted. It takes no pod, until it joins again."""
+        """Note that a node was deleted. It takes no pod, until it joins again; its host is spare."""
         self._gone.add(name)
+        self.spare[self.hosts[name].number] = self.hosts[name]
 
     def is_gone(self, name: str) -> bool:
         """Tell whether the node was deleted, and has not come again."""
@@ -236,7 +276,8 @@ class Cluster:
             return
         why = self.occupancy.refusal(pod, node_name)
         if node_name in self._gone:
-            why = f'node "{node_name}" was deleted'
+            what = "was deleted" if node_name in self.hosts else "is not there yet: its host is spare"
+            why = f'node "{node_name}" {what}'
         elif node_name in self._not_ready:
             why = f'node "{node_name}" is not ready: its host is unavailable'
         if why:
@@ -248,10 +289,10 @@ class Cluster:
 
         Exclusive hosts that are in use have no room for ``pods``.
         """
-        if node_name in self._not_ready or node_name in self._gone:
-            return NODE_LOST
         if node_name not in self.hosts:
             return NO_SUCH_NODE
+        if node_name in self._not_ready or node_name in self._gone:
+            return NODE_LOST
         lacking = self.occupancy.lacking(pod, node_name)
         return None if lacking is None else f"OutOf{lacking}"
 

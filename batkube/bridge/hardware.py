@@ -2,6 +2,9 @@
 
 from typing import Protocol
 
+NO_MORE_HOSTS = "this simulator takes in no more while it runs"
+"""The reason why a node is refused that is none of the platform's hosts."""
+
 
 class Hardware(Protocol):
     """The hosts of the built-in simulator."""

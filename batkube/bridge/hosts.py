@@ -33,8 +33,9 @@ DEFAULT_PODS = 110
 """The kubelet's own default for ``maxPods``."""
 
 NODE_PROPERTY = "batkube.io/node"
+SPARE_PROPERTY = "batkube.io/spare"
 _NOT_LABELS = {
-    NODE_PROPERTY,
+    NODE_PROPERTY, SPARE_PROPERTY,
     "role", "core", "memory", "pods", "speed", "wattage_per_state", "wattage_off", "sleep_pstates",
 }  # fmt: skip
 
@@ -53,6 +54,8 @@ class Host:
     """The properties of the zones that hold the host; they become labels only."""
     zones: tuple[str, ...] = ()
     """The zones that hold the host, outermost first."""
+    described: bool = True
+    """False for one that the platform does not have: nothing is known of it but what its node says."""
 
     @property
     def knows_cores(self) -> bool:

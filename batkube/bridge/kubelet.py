@@ -289,6 +289,20 @@ class Kubelet:
             "nodes", {**current, "status": {**current["status"], "images": images[:MOST_IMAGES]}}, "status"
         )
 
+    def register(self, node: str, described: dict[str, Any]) -> None:
+        """Add to a new node what its kubelet says of its host, as ``described``, and the node does not say itself."""
+        current = self._server.store.get("nodes", "", node)
+        if current is None:
+            return
+        metadata = dict(current["metadata"])
+        for key in ("labels", "annotations"):
+            metadata[key] = {**described["metadata"][key], **(metadata.get(key) or {})}
+        said = self._server.update("nodes", {**current, "metadata": metadata})
+        status = {**described["status"], **said.get("status", {})}
+        if not status["nodeInfo"].get("kubeletVersion"):
+            status["nodeInfo"] = described["status"]["nodeInfo"]
+        self._server.update("nodes", {**said, "status": status}, "status")
+
     def set_allocatable(self, node: str, allocatable: dict[str, str]) -> None:
         """Let the node offer these resources to pods."""
         current = self._server.store.get("nodes", "", node)

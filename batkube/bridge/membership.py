@@ -1,7 +1,8 @@
 """Nodes that users and autoscalers delete and create while a simulation goes on.
 
-A node that is deleted takes its host with it: what runs there ends at once. One that is created again under its name
-has its host back. A name that is new needs a simulator that can take in a host (``hardware``); Batsim cannot.
+A node that is deleted takes its host with it: what runs there ends at once, and the host is spare. A node that is
+created gets the host of its name, if that is spare, else the first that is. If none is, the simulator must be able to
+take in a host (``hardware``); Batsim cannot.
 """
 
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 from batkube.bridge.availability import Availability
 from batkube.bridge.hardware import Hardware
 from batkube.bridge.hosts import DEFAULT_PODS, SPEED_ANNOTATION, Host, speed_of
+from batkube.bridge.power import Power
 from batkube.bridge.subscription import Subscription
 from batkube.bridge.time import SimulatedTime
 from batkube.kube.admission.plugin import Attributes, Plugin
@@ -34,8 +36,10 @@ class Membership(Plugin):
         availability: Availability,
         time: SimulatedTime,
         events: EventLog,
-        hardware: Hardware | None,
+        power: Power,
+        hardware: Hardware | str,
     ) -> None:
+        self._power = power
         self._server = server
         self._availability = availability
         self._cluster = availability.cluster
@@ -43,6 +47,7 @@ class Membership(Plugin):
         self._time = time
         self._events = events
         self._hardware = hardware
+        """The hosts of the simulator, or the reason why it takes in no more."""
         self._first_speed = 1.0
         """The speed of the first host's node at the beginning: that of new ones is relative to it."""
         self._joined: dict[str, None] = {}
@@ -70,9 +75,8 @@ class Membership(Plugin):
         except ValueError as error:
             wrong = FieldError.invalid(f"metadata.annotations[{SPEED_ANNOTATION}]", "", str(error))
             raise ApiError.invalid("Node", name, [wrong]) from None
-        if write.old is None and name not in self._cluster.hosts and self._hardware is None:
-            why = "the simulated platform has no such host, and this simulator takes in no more while it runs"
-            raise ApiError.forbidden("nodes", name, why)
+        if write.old is None and isinstance(self._hardware, str) and self._cluster.host_for(name) is None:
+            raise ApiError.forbidden("nodes", name, f"all hosts of the platform have nodes, and {self._hardware}")
 
     def settle(self) -> None:
         """End what is on nodes that were deleted, and play the kubelet of those that have come."""
@@ -81,9 +85,16 @@ class Membership(Plugin):
             self._availability.clear()
         joined, self._joined = self._joined, {}
         for name in joined:
+            self._register(name)
             if self._cluster.is_ready(name):
                 self._cluster.kubelet.set_allocatable(name, self._cluster.allocatable[name])
                 self._cluster.kubelet.set_ready(name, True)
+
+    def _register(self, name: str) -> None:
+        """Say of a node that came without it what its host has: labels, and what it offers."""
+        host = self._cluster.hosts[name]
+        if host.described:
+            self._cluster.kubelet.register(name, self._cluster.platform_node(name, host))
 
     def _on_change(self, change: Change) -> None:
         name = change.version.obj["metadata"]["name"]
@@ -107,19 +118,23 @@ class Membership(Plugin):
     def _join(self, name: str, node: JSON) -> None:
         status = node.get("status") or {}
         offered = dict(status.get("allocatable") or status.get("capacity") or {})
+        host = self._cluster.host_for(name)
+        if host is not None and host.described and not offered:
+            offered = dict(self._cluster.platform_node(name, host)["status"]["allocatable"])
         offered = {"cpu": "0", "memory": "0", **offered}
         offered["pods"] = "1" if self._cluster.exclusive else offered.get("pods", str(DEFAULT_PODS))
-        host = self._cluster.hosts.get(name)
         if host is None:
-            if self._hardware is None:
+            if isinstance(self._hardware, str):
                 return
             cores = max(int(Quantity.parse(offered["cpu"]).value), 1)
             number = self._hardware.add_host(name, cores, speed_of(node) / self._first_speed)
             if number is None:
                 return
-            host = Host(number, name, cores)
+            host = Host(number, name, cores, described=False)
+        if name not in self._cluster.hosts:
             self._cluster.node_changes.insert(0, NodeChange(0.0, name, False, failure=False))
-        self._cluster.join(name, host, offered)
+        former = self._cluster.join(name, host, offered)
+        self._power.joined(name, host, former)
         self._events.write(self._time.now, "node_joined", node=name)
         if self._cluster.is_ready(name):
             self._cluster.node_changes.append(NodeChange(self._time.now, name, True))

@@ -52,6 +52,7 @@ class Occupancy:
         self._where: dict[str, str] = {}
         self._alike: Counter[frozenset[tuple[str, int]]] = Counter()
         """The number of nodes with the same allocatable resources: most clusters have few sorts of nodes."""
+        self._replaced: set[str] = set()
         self._everywhere: frozenset[str] = frozenset()
         """The resources that each node names, even with an amount of zero."""
         self._room_for = lru_cache(_REMEMBERED)(self._count_room)
@@ -60,12 +61,22 @@ class Occupancy:
         """Add a node with room for ``allocatable`` (quantities), or give one that there is that room."""
         node = _Node(amounts(allocatable))
         if (before := self._nodes.get(name)) is not None:
-            self._alike[frozenset(before.allocatable.items())] -= 1
+            if name not in self._replaced:
+                self._alike[frozenset(before.allocatable.items())] -= 1
+            self._replaced.discard(name)
             node.taken, node.pods = before.taken, before.pods
         self._everywhere = self._everywhere & node.allocatable.keys() if self._nodes else frozenset(node.allocatable)
         self._nodes[name] = node
         self._alike[frozenset(node.allocatable.items())] += 1
         self._room_for.cache_clear()
+
+    def replace_node(self, name: str) -> None:
+        """Count a node no more in an empty cluster: another one has its host. No pod is on it."""
+        node = self._nodes.get(name)
+        if node is not None and name not in self._replaced:
+            self._replaced.add(name)
+            self._alike[frozenset(node.allocatable.items())] -= 1
+            self._room_for.cache_clear()
 
     def __len__(self) -> int:
         return len(self._nodes)

@@ -16,6 +16,7 @@ from batkube.batsim.power import HostPower, PstateKind, host_power
 from batkube.bridge.cluster import Cluster
 from batkube.bridge.decisions import Decisions
 from batkube.bridge.errors import InputError
+from batkube.bridge.hosts import Host
 from batkube.bridge.outages import Outages
 from batkube.bridge.power_meter import PowerMeter, Use
 from batkube.bridge.subscription import Subscription
@@ -81,6 +82,8 @@ class Power:
         self._outages = outages
         self._warn = warn
         self._off_after = off_after
+        self._platform: Platform | None = None
+        """The platform, where energy is simulated."""
         self._switches: dict[str, _Switch] = {}
         """The hosts by node."""
         self._changed: dict[str, None] = {}
@@ -94,16 +97,30 @@ class Power:
         """
         if platform is None:
             raise InputError("switching hosts needs their pstates: give the platform file with --platform")
+        self._platform = platform
         for node, host in self._cluster.hosts.items():
-            described = platform.hosts_by_name[host.name]
-            try:
-                power = host_power(described)
-            except PlatformError as error:
-                raise InputError(str(error)) from None
-            switch = _Switch(host.number, power, described.pstate, min(power.sleep, default=None))
-            self._switches[node] = switch
-            self._measure(node, switch)
+            self._add(node, host, platform)
         self._changes.start()
+
+    def _add(self, node: str, host: Host, platform: Platform) -> None:
+        described = platform.hosts_by_name[host.name]
+        try:
+            power = host_power(described)
+        except PlatformError as error:
+            raise InputError(str(error)) from None
+        sleep = min(power.sleep, default=None)
+        switch = _Switch(host.number, power, described.pstate, sleep, idle_since=self._time.now)
+        self._switches[node] = switch
+        self._measure(node, switch)
+
+    def joined(self, node: str, host: Host, former: str) -> None:
+        """Note that a client has made a node of a host, which was that of ``former`` before, if of any."""
+        if self._platform is None:
+            return
+        if former in self._switches:
+            self._switches[node] = self._switches.pop(former)
+        else:
+            self._add(node, host, self._platform)
 
     def stop(self) -> None:
         """Switch nothing any more."""
@@ -251,7 +268,7 @@ class Power:
                 pstate = transitions.off if going is PowerState.SWITCHING_OFF else transitions.on
         assert pstate is not None
         watts = {Use.USED: 0.0, Use.SWITCHING: ranges[pstate].full}.get(use, ranges[pstate].idle)
-        self.meter.note(node, self._time.now, use, watts)
+        self.meter.note(switch.number, self._time.now, use, watts)
 
     # What nodes ask for
 

@@ -35,15 +35,15 @@ class PowerMeter:
 
     seconds: dict[Use, float] = field(default_factory=lambda: dict.fromkeys(Use, 0.0))
     joules: dict[Use, float] = field(default_factory=lambda: dict.fromkeys(Use, 0.0))
-    _readings: dict[str, _Reading] = field(default_factory=dict)
+    _readings: dict[int, _Reading] = field(default_factory=dict)
 
     @property
     def empty(self) -> bool:
         """True if there is no host to measure: energy is not simulated."""
         return not self._readings
 
-    def note(self, host: str, now: float, use: Use, watts: float) -> None:
-        """Note that ``host`` is in ``use`` at so many ``watts`` from ``now`` on."""
+    def note(self, host: int, now: float, use: Use, watts: float) -> None:
+        """Note that the host of this number is in ``use`` at so many ``watts`` from ``now`` on."""
         reading = self._readings.setdefault(host, _Reading(now))
         self._count(reading, now)
         reading.use, reading.watts = use, watts

@@ -6,12 +6,18 @@ from typing import Annotated
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from batkube.bridge.requeue_rule import NEVER, read_requeue
+from batkube.bridge.spare_hosts import read_spare
 from batkube.option import CLUSTER, INPUTS, TIME, Option
 from batkube.startup.lengths import LONGEST, read_length
 
 
 def _requeue(text: str) -> str:
     read_requeue(text)
+    return text
+
+
+def _spare(text: str) -> str:
+    read_spare(text)
     return text
 
 
@@ -41,6 +47,15 @@ class RunTimeSettings(BaseModel):
             "RULE",
         ),
     ] = NEVER
+    spare_hosts: Annotated[
+        tuple[Annotated[str, AfterValidator(_spare)], ...],
+        Option(
+            "Hosts without a node at first, for nodes that clients create: names, n[8-15], or how many, the last ones "
+            "(docs/machines.md); may be repeated.",
+            CLUSTER,
+            "HOSTS",
+        ),
+    ] = ()
     until: Annotated[
         float,
         Field(ge=0, le=LONGEST),

@@ -25,7 +25,7 @@ from batkube.bridge.errors import InputError, InvariantBroken
 from batkube.bridge.event_order import in_drawn_order, takes_away
 from batkube.bridge.finished import Finished
 from batkube.bridge.gangs import Gangs
-from batkube.bridge.hardware import Hardware
+from batkube.bridge.hardware import NO_MORE_HOSTS, Hardware
 from batkube.bridge.job_control import JobControl
 from batkube.bridge.job_files import JobFiles
 from batkube.bridge.membership import Membership
@@ -61,10 +61,10 @@ class Simulation:
 
     ``scheduler_name``, ``served``: see Submissions. ``control_latency``: see Decisions. ``outages``: the external
     events to come, if their file is known. ``machine_events``, ``drains``, ``slowdowns``: what is planned for nodes.
-    ``requeue``, ``hardware``: see there. ``energy``: Batsim simulates it, so that hosts can be switched;
-    ``power_off_after``: see Power. ``keep_finished``: see Finished. ``seed``: see Draw. ``backs_off``: False for a
-    scheduler inside batkube: it decides whenever something changes, and sends no requests. ``run_times``: of
-    pods that clients make. ``until``: the simulated date before which it does not end. ``controllers``: those played.
+    ``requeue``, ``hardware`` (Membership), ``spare`` (Cluster), ``power_off_after`` (Power): see there. ``energy``:
+    Batsim simulates it, so that hosts can be switched. ``keep_finished``: see Finished. ``seed``: see Draw.
+    ``backs_off``: False for a scheduler inside batkube: it decides whenever something changes, and sends no requests.
+    ``run_times``: of pods that clients make. ``until``: the date before which it does not end. ``controllers``: played.
     """
 
     def __init__(
@@ -92,7 +92,8 @@ class Simulation:
         run_times: RunTimeRules | None = None,
         until: float = 0.0,
         requeue: RequeueRule | None = None,
-        hardware: Hardware | None = None,
+        hardware: Hardware | str = NO_MORE_HOSTS,
+        spare: Sequence[str] = (),
         controllers: Which | Flags = Which.NONE,
     ) -> None:
         self.time = time
@@ -100,7 +101,7 @@ class Simulation:
         self.began = False
         self.over = False
         self.warnings: list[str] = []
-        self.cluster = Cluster(server, time, platform)
+        self.cluster = Cluster(server, time, platform, spare)
         self.decisions = Decisions(time, control_latency)
         self.attempts = AttemptLog(events.path.with_name("attempts.csv"))
         self._stretches = WaitLog(events.path.with_name("waits.csv"))
@@ -121,8 +122,8 @@ class Simulation:
             server, self.cluster, self.decisions, time, events, self.outages, self.warn, off_after=power_off_after
         )
         self._availability = Availability(self.control, self.cluster, self.outages, self.power, time, events)
-        self.cluster.more_may_come = hardware is not None and served is None
-        self._membership = Membership(server, self._availability, time, events, hardware)
+        self.cluster.more_may_come = not isinstance(hardware, str) and served is None
+        self._membership = Membership(server, self._availability, time, events, self.power, hardware)
         self._drains = Drains(drains, server, time, events)
         self._speeds = Speeds(slowdowns, server, self.cluster, time, events, hardware)
         self._draw = Draw(seed)

@@ -55,7 +55,7 @@ class Speeds:
         cluster: Cluster,
         time: SimulatedTime,
         events: EventLog,
-        hardware: Hardware | None,
+        hardware: Hardware | str,
     ) -> None:
         self._server = server
         self._cluster = cluster
@@ -128,8 +128,10 @@ class Speeds:
             self._events.write(self._time.now, "node_slowed", node=node, speed=share)
         else:
             self._events.write(self._time.now, "node_slow_over", node=node)
-        assert self._hardware is not None
-        self._hardware.set_speed(self._cluster.hosts[node].number, share)
+        number = self._cluster.number_of(node)
+        assert not isinstance(self._hardware, str)
+        if number is not None:
+            self._hardware.set_speed(number, share)
         for work in [work for work in self._works.get(node, ()) if not work.holds()]:
             del self._works[node][work]
         for work in self._works.get(node, ()):

@@ -123,6 +123,7 @@ async def play(
             until=settings.run_times.until,
             requeue=read_requeue(settings.run_times.requeue),
             hardware=hardware(settings, simulator),
+            spare=settings.run_times.spare_hosts,
             controllers=inputs.controllers,
             pace=pace,
             control_latency=control_latency(settings, inputs.platform),

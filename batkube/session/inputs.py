@@ -9,6 +9,7 @@ from batkube.batsim.workload import Workload, WorkloadError
 from batkube.bridge.controller_settings import Which, read_controllers
 from batkube.bridge.errors import InputError
 from batkube.bridge.run_times import RunTimeRules
+from batkube.bridge.spare_hosts import spare_hosts
 from batkube.bridge.startup import Startup
 from batkube.controllers.flags import Flags
 from batkube.kube.admission.plugins import AdmissionError
@@ -96,6 +97,8 @@ def read_inputs(settings: RunSettings) -> Inputs:
     platform = given.platform if given is not None else None
     hosts = hosts_by_role(settings, platform) if platform is not None else None
     warnings = [*given.warnings, *platform_slips(given.platform)] if given is not None else []
+    if hosts is not None:
+        spare_hosts(hosts.compute, settings.run_times.spare_hosts)
     checks = JobChecks(settings, hosts)
     workloads: dict[str, Workload] = {}
     imported: dict[str, Imported] = {}

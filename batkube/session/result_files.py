@@ -52,7 +52,7 @@ def _jobs(path: Path, ended: EndedSession) -> None:
 
 
 def _schedule(path: Path, ended: EndedSession) -> None:
-    machines = len(ended.simulation.cluster.hosts)
+    machines = ended.simulation.cluster.machines
     write_schedule_csv(path, ended.jobs, nb_machines=machines, totals=ended.totals)
 
 

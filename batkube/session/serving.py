@@ -150,6 +150,7 @@ async def _simulations(
             run_times=given.run_times,
             until=settings.run_times.until,
             requeue=read_requeue(settings.run_times.requeue),
+            spare=settings.run_times.spare_hosts,
             controllers=given.controllers,
             pace=pace,
             control_latency=given.control_latency,

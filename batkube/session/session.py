@@ -18,7 +18,7 @@ from batkube.batsim.platform import Platform
 from batkube.batsim.simulator import Simulator, SimulatorError
 from batkube.bridge.controller_settings import Which
 from batkube.bridge.errors import InputError, InvariantBroken, RunFailed
-from batkube.bridge.hardware import Hardware
+from batkube.bridge.hardware import NO_MORE_HOSTS, Hardware
 from batkube.bridge.job_files import JobFiles
 from batkube.bridge.quiescence import Quiescence
 from batkube.bridge.requeue_rule import RequeueRule
@@ -64,8 +64,8 @@ class Session:
     ``served``: the names that running schedulers go by, where they are known.
     ``pace``: how simulated time goes on, for whoever controls it; by default as ``settings`` say.
     ``retries_on_events``: see StepLoop.
-    ``run_times``, ``until``, ``requeue``, ``hardware``, ``controllers``, ``control_latency``, ``outages``, ``energy``,
-    ``power_off_after``, ``seed``: see Simulation.
+    ``run_times``, ``until``, ``requeue``, ``hardware``, ``spare``, ``controllers``, ``control_latency``, ``outages``,
+    ``energy``, ``power_off_after``, ``seed``: see Simulation.
     ``machines``: what is planned for them.
     ``parquet``: write the tables as Apache Parquet, too.
     ``use_of``: tells what the scheduler's process has used so far.
@@ -89,7 +89,8 @@ class Session:
         run_times: RunTimeRules | None = None,
         until: float = 0.0,
         requeue: RequeueRule | None = None,
-        hardware: Hardware | None = None,
+        hardware: Hardware | str = NO_MORE_HOSTS,
+        spare: Sequence[str] = (),
         controllers: Which | Flags = Which.NONE,
         pace: Pace | None = None,
         control_latency: float = 0.0,
@@ -126,6 +127,7 @@ class Session:
             until=until,
             requeue=requeue,
             hardware=hardware,
+            spare=spare,
             controllers=controllers,
             control_latency=control_latency,
             outages=outages,

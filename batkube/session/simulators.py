@@ -131,9 +131,15 @@ def outages(settings: RunSettings, machines: Machines | None) -> list[ExternalEv
     return sorted(events, key=lambda event: event.timestamp)
 
 
-def hardware(settings: RunSettings, simulator: Simulator) -> Hardware | None:
-    """Return what takes in hosts that the platform does not have, and slows them down; None where nothing can."""
-    return simulator if isinstance(simulator, EmbeddedSimulator) and not settings.batsim.energy else None
+def hardware(settings: RunSettings, simulator: Simulator) -> Hardware | str:
+    """Return what takes in hosts that the platform does not have, and slows them down; else why nothing can."""
+    if settings.simulator != EMBEDDED or settings.recording is not None:
+        return "Batsim takes in no more while it runs (--spare-hosts)"
+    if settings.batsim.energy:
+        return "with --energy there are no more, as nothing is known of their watts (--spare-hosts)"
+    if not isinstance(simulator, EmbeddedSimulator):
+        return "with --record there are no more, as a recording has no place for them (--spare-hosts)"
+    return simulator
 
 
 def batsim_inputs(settings: RunSettings, export_prefix: Path) -> BatsimInputs:

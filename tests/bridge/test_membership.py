@@ -109,8 +109,8 @@ async def test_a_simulator_that_takes_in_no_hosts_refuses_new_nodes(tmp_path: Pa
     await world.run(act)
     assert act.codes == [403]
     assert act.messages == [
-        'nodes "fresh" is forbidden: the simulated platform has no such host, and this simulator takes in no more '
-        "while it runs"
+        'nodes "fresh" is forbidden: all hosts of the platform have nodes, and this simulator takes in no more while '
+        "it runs"
     ]
 
 

@@ -16,6 +16,7 @@ from batkube.batsim.workload import parse_workload
 from batkube.bridge.controller_settings import Which
 from batkube.bridge.decision_time import ZERO, DecisionTime
 from batkube.bridge.drains import Drain
+from batkube.bridge.hardware import NO_MORE_HOSTS
 from batkube.bridge.quiescence import QuiescenceOnRealClock
 from batkube.bridge.requeue_rule import read_requeue
 from batkube.bridge.run_times import RunTimeRules
@@ -65,6 +66,7 @@ class World:
         until: float = 0.0,
         requeue: str = "never",
         grows: bool = True,
+        spare: Sequence[str] = (),
         controllers: Which = Which.NONE,
         objects: Sequence[JSON] = (),
         dynamic: bool = True,
@@ -116,7 +118,8 @@ class World:
             run_times=run_times,
             until=until,
             requeue=read_requeue(requeue),
-            hardware=self.simulator if grows else None,
+            hardware=self.simulator if grows else NO_MORE_HOSTS,
+            spare=spare,
             controllers=controllers,
         )
         self.client = httpx.AsyncClient(transport=httpx.ASGITransport(app=self.server.asgi), base_url="http://cluster")

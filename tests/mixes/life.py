@@ -42,10 +42,12 @@ class Life:
     requeue: str = "never"
     controllers: bool = False
     oom_killer: bool = False
+    spare: tuple[str, ...] = ()
+    """The hosts without a node at first."""
 
     def parts(self) -> Iterator["Life"]:
         """Yield the same with something left out."""
-        for name in ("objects", "deeds", "machines", "failures"):
+        for name in ("objects", "deeds", "machines", "failures", "spare"):
             whole: tuple[Any, ...] = getattr(self, name)
             half = len(whole) // 2
             fewer = [(), whole[:half], whole[half:]] if whole else []
@@ -76,7 +78,15 @@ def random_life(random: Random, site: Site) -> Life:
         random.choice(("never", "restart", "restart", "checkpoint:3")),
         controllers,
         oom_killer=random.random() < 0.5,
+        spare=_spare(random, site),
     )
+
+
+def _spare(random: Random, site: Site) -> tuple[str, ...]:
+    names = [machine.name for machine in site.machines]
+    if random.random() < 0.6 or len(names) < 2:
+        return ()
+    return tuple(random.sample(names, random.randint(1, min(4, len(names) - 1))))
 
 
 def random_pod(random: Random, name: str, site: Site) -> JSON:

@@ -159,6 +159,7 @@ async def play(mix: Mix, files: Files, simulator: Simulator, out: Path, *, laten
         run_times=RunTimeRules(default=10.0, oom_killer=life.oom_killer),
         until=HORIZON if mix.life else 0.0,
         requeue=read_requeue(life.requeue),
+        spare=life.spare,
         controllers=Which.AUTO if life.controllers else Which.NONE,
     )
     # Servers may take what jobs wait for, for ever: such jobs are rejected.
