@@ -11,6 +11,7 @@ from batkube.bridge.resizes import Resizes
 from batkube.bridge.run_times import RunTimeRules
 from batkube.bridge.time import SimulatedTime
 from batkube.bridge.usage_book import UsageBook
+from batkube.bridge.usage_rules import UsageRules
 from batkube.kube.server import ApiServer
 from batkube.results.events import EventLog
 
@@ -35,6 +36,11 @@ class PodResources:
         self._usage = UsageBook(server, time, folder / "usage.csv", warn)
         self._resizes = Resizes(control, cluster, time, events, folder)
         cluster.kubelet.usage = self._usage
+        self._server = server
+        self._rules: UsageRules | None = None
+        if run_times is not None and run_times.durations is not None and run_times.durations.say_usage:
+            self._rules = UsageRules(run_times.durations)
+            server.admission.add(self._rules)
         if run_times is not None and run_times.oom_killer:
             OomKiller(control, cluster, self._usage, time, plan)
 
@@ -47,6 +53,8 @@ class PodResources:
         return self._resizes.act()
 
     def close(self) -> None:
-        """Write out what is left to write."""
+        """Write out what is left to write, and annotate pods no more."""
+        if self._rules is not None:
+            self._server.admission.remove(self._rules)
         self._usage.close()
         self._resizes.close()

@@ -1,8 +1,6 @@
-"""The real use of a pod over time: the annotation ``batkube.io/usage``.
+"""The real use of a pod over time: the annotation ``batkube.io/usage``, as ``startup/usage.py`` reads it.
 
-Phases, each with the time since its process started, and amounts of cpu and memory: ``cpu=500m,memory=1Gi; 10m
-cpu=2,memory=3Gi; 1h cpu=80%``. The time of the first may be left out. A share is of what the pod requests. What a phase
-does not name goes on as before; at first it is what the pod requests.
+At first, and where it says nothing, a pod uses what it requests.
 """
 
 from bisect import bisect_right
@@ -11,14 +9,11 @@ from functools import lru_cache
 from typing import Any
 
 from batkube.bridge.occupancy import UNIT, Resources, requests_of
-from batkube.kube.apimachinery.quantity import Quantity, QuantityError
-from batkube.startup.lengths import read_length
+from batkube.startup.usage import parse_usage
 
 JSON = dict[str, Any]
 
 USAGE_ANNOTATION = "batkube.io/usage"
-_EXAMPLE = "expected phases such as cpu=500m,memory=1Gi; 10m cpu=2"
-_RESOURCES = ("cpu", "memory")
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,35 +57,12 @@ def requested(pod: JSON) -> Usage:
 def read_usage(text: str, cpu: int, memory: int) -> Usage:
     """Return the usage of a pod that requests so much. Raises ValueError."""
     phases: list[Phase] = []
-    now = {"cpu": cpu, "memory": memory}
-    for number, part in enumerate(text.split(";")):
-        words = part.split()
-        if len(words) == 1 and not number:
-            words = ["0", *words]
-        if len(words) != 2:
-            raise ValueError(f"{_EXAMPLE}, not {part.strip()!r}")
-        since = read_length(words[0])
-        if phases and since <= phases[-1].since:
-            raise ValueError(f"{words[0]} comes after {phases[-1].since:g} s: phases must be in order of their times")
-        if not phases and since > 0:
+    asked = {"cpu": cpu, "memory": memory}
+    now = dict(asked)
+    for step in parse_usage(text):
+        if not phases and step.since > 0:
             phases.append(Phase(0.0, cpu, memory))
-        for amount in words[1].split(","):
-            name, equals, value = amount.partition("=")
-            if name not in _RESOURCES or not equals:
-                raise ValueError(f"{_EXAMPLE}, not {amount!r}")
-            now[name] = _amount(value, cpu if name == "cpu" else memory)
-        phases.append(Phase(since, **now))
+        for name, amount in step.amounts.items():
+            now[name] = int(amount.value * (asked[name] if amount.share else UNIT))
+        phases.append(Phase(step.since, **now))
     return Usage(tuple(phases))
-
-
-def _amount(text: str, request: int) -> int:
-    try:
-        if text.endswith("%"):
-            found = Quantity.parse(text[:-1]).value * request / 100
-        else:
-            found = Quantity.parse(text).value * UNIT
-    except QuantityError:
-        raise ValueError(f"expected a quantity such as 500m, 1Gi or 80%, not {text!r}") from None
-    if found < 0:
-        raise ValueError(f"must not be negative: {text!r}")
-    return int(found)

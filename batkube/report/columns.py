@@ -1,8 +1,9 @@
 """The content of the page's charts, as columns of numbers: names once, then their numbers."""
 
-from collections.abc import Iterable, Sequence
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Sequence
 from itertools import pairwise
-from typing import Any
+from typing import Any, Protocol, TypeVar
 
 from batkube.report.run_data import STATES, ReportJob, RunData
 from batkube.results.pods import PodRecord
@@ -14,6 +15,16 @@ BUCKETS = 2_000
 """The number of spans of time of which each then keeps its first, its last, and its extreme rows."""
 
 Columns = dict[str, Any]
+
+
+class Dated(Protocol):
+    """A row whose values hold from a date on."""
+
+    @property
+    def time(self) -> float: ...
+
+
+Row = TypeVar("Row", bound=Dated)
 Number = int | float | None
 
 
@@ -44,6 +55,7 @@ def columns(data: RunData) -> Columns:
         "bars": bars,
         "down": _down(data, nodes),
         "series": _series(data.series),
+        "usage": _usage(data),
         "rows": len(data.series),
     }
 
@@ -108,7 +120,7 @@ def _down(data: RunData, nodes: Sequence[str]) -> list[list[Number]]:
 
 
 def _series(rows: Sequence[SeriesRow]) -> Columns:
-    kept = _thinned(rows)
+    kept = _thinned(rows, lambda row: row.waiting_pods, lambda row: row.cpu_requested)
 
     def part(requested: float, allocatable: float) -> Number:
         return round(requested / allocatable, 4) if allocatable > 0 else None
@@ -131,8 +143,27 @@ def _series(rows: Sequence[SeriesRow]) -> Columns:
     return found
 
 
-def _thinned(rows: Sequence[SeriesRow]) -> Sequence[SeriesRow]:
-    """Return all rows, or of very many so many that a line looks the same."""
+def _usage(data: RunData) -> Columns:
+    """Return what running pods use and request, as parts of what the nodes that are up offer."""
+    if not (data.uses and data.series):
+        return {}
+    kept = _thinned(data.uses, lambda use: use.cpu_used, lambda use: use.memory_used)
+    dates = [row.time for row in data.series]
+    offers = [data.series[max(bisect_right(dates, use.time) - 1, 0)] for use in kept]
+
+    def parts(resource: str, what: str) -> list[Number]:
+        found: list[Number] = []
+        for use, offer in zip(kept, offers, strict=True):
+            allocatable = getattr(offer, f"{resource}_allocatable")
+            found.append(round(getattr(use, f"{resource}_{what}") / allocatable, 4) if allocatable > 0 else None)
+        return found
+
+    names = ("cpu_used", "cpu_requested", "memory_used", "memory_requested")
+    return {"time": [number(use.time) for use in kept]} | {name: parts(*name.split("_")) for name in names}
+
+
+def _thinned(rows: Sequence[Row], *measures: Callable[[Row], float]) -> Sequence[Row]:
+    """Return all rows, or of very many so many that a line looks the same by each of the measures."""
     if len(rows) <= MOST_ROWS:
         return rows
     begin, end = rows[0].time, rows[-1].time
@@ -145,14 +176,6 @@ def _thinned(rows: Sequence[SeriesRow]) -> Sequence[SeriesRow]:
     for first, after in pairwise([*edges, len(rows)]):
         bucket = range(first, after)
         kept |= {first, after - 1}
-        for measure in (_waiting, _requested):
+        for measure in measures:
             kept |= {min(bucket, key=lambda i: measure(rows[i])), max(bucket, key=lambda i: measure(rows[i]))}
     return [rows[index] for index in sorted(kept)]
-
-
-def _waiting(row: SeriesRow) -> float:
-    return row.waiting_pods
-
-
-def _requested(row: SeriesRow) -> float:
-    return row.cpu_requested

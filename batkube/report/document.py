@@ -71,6 +71,7 @@ def document(data: RunData) -> str:
         ended=any(job.slowdown is not None for job in data.jobs),
         placed=bool(drawn["bars"]["job"]),
         series=bool(drawn["series"]["time"]),
+        usage=sections.usage(data) if drawn["usage"] else "",
         thinned=thinned,
         waits=_waits(data),
         wait_rows=_wait_rows(data),

@@ -53,6 +53,7 @@ def _over_time(data: RunData) -> list[str]:
     times = [row.time for row in data.series]
     used = [row.cpu_requested / row.cpu_allocatable if row.cpu_allocatable else 0.0 for row in data.series]
     waiting = [float(row.waiting_pods) for row in data.series]
+    used_of_it = sections.usage(data)
     return [
         f"From 0 to {duration(data.end)}:",
         "",
@@ -61,6 +62,7 @@ def _over_time(data: RunData) -> list[str]:
         f"waiting pods {sparkline(means(times, waiting, data.end, _WIDTH))} at most {max(waiting):,.0f}",
         "```",
         "",
+        *([f"Of what they request, pods that ran used {used_of_it}.", ""] if used_of_it else []),
     ]
 
 

@@ -20,6 +20,7 @@ from batkube.results.pods import REPLACED, PodRecord
 from batkube.results.result import JobsFile, Result
 from batkube.results.run import Run
 from batkube.results.series import NodeSeriesRow, SeriesRow
+from batkube.results.usage import ClusterUse, cluster_use
 from batkube.results.wait_log import Wait, waits_of
 
 STATES = ("succeeded", "failed", "walltime reached", "killed", "rejected", "running", "waiting")
@@ -113,6 +114,11 @@ class RunData:
     def attempts(self) -> Sequence[Attempt]:
         """The attempts to place pods, in order."""
         return self._rows("attempts.csv", lambda: self.result.attempt_rows)
+
+    @cached_property
+    def uses(self) -> Sequence[ClusterUse]:
+        """What pods really use over time, of all nodes together; nothing where no pod says so."""
+        return list(cluster_use(self._rows("usage.csv", lambda: self.result.usage_rows)))
 
     def waits_of(self, pods: Collection[str]) -> dict[str, list[Wait]]:
         """Return the stretches of these pods' waits, in order; nothing of a pod where they are not known."""

@@ -9,6 +9,7 @@ from batkube.report.run_data import RunData
 from batkube.results.figures import Figures, Spread
 from batkube.results.metrics import WAIT_REASONS
 from batkube.results.run import IN_PROCESS, InputFile
+from batkube.results.usage import used_of_requested
 from batkube.results.wait_words import (
     DEVICES,
     FEATURES,
@@ -286,3 +287,9 @@ def spread_cells(figures: Figures) -> list[str]:
         ratio(figures.bounded_slowdown.mean),
         NONE if figures.cpu_utilization is None else percent(figures.cpu_utilization),
     ]
+
+
+def usage(data: RunData) -> str:
+    """Return how much of what they request pods use; empty where nobody says so."""
+    shares = used_of_requested(data.uses, max(data.end, data.uses[-1].time)) if data.uses else None
+    return f"CPU {percent(shares[0])}, memory {percent(shares[1])}" if shares else ""

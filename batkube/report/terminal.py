@@ -81,6 +81,8 @@ def _over_time(data: RunData) -> Table | None:
     ):
         line = sparkline(means(times, values, data.end, _LINE), top)
         table.add_row(name, Text(line, style="cyan"), told or f"at most {max(values):,.0f}")
+    if used_of_it := sections.usage(data):
+        table.add_row("really used", Text(used_of_it), "of requests")
     table.add_row("", Text("0" + duration(data.end).rjust(_LINE - 1), style="dim"), "")
     return table
 

@@ -9,7 +9,9 @@ from batkube.results.csv_rows import ResultsError, Table
 from batkube.results.jobs import JOBS
 from batkube.results.nodes import NODES
 from batkube.results.pods import PODS, STAGES
+from batkube.results.resizes import RESIZES
 from batkube.results.series import NODE_SERIES, SERIES
+from batkube.results.usage import USAGE
 from batkube.results.wait_log import WAITS
 
 if TYPE_CHECKING:
@@ -24,8 +26,12 @@ TABLES: dict[str, Table[Any]] = {
     "nodes": NODES,
     "series": SERIES,
     "node_series": NODE_SERIES,
+    "usage": USAGE,
+    "resizes": RESIZES,
 }
 """The tables of a run by their names, which are those of the files without ``.csv``."""
+LATE = ("usage", "resizes")
+"""The tables that have a file only if there is something to write."""
 
 
 class NotInstalled(ImportError):

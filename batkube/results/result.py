@@ -20,12 +20,14 @@ from batkube.results.attempts import Attempt, read_attempts_csv
 from batkube.results.batsim_csv import accounts_of, jobs_file, known_figures, known_figures_by_size, pods_of
 from batkube.results.csv_rows import ResultsError
 from batkube.results.figures import Figures
-from batkube.results.frames import TABLES, import_or_say, pandas_frame, polars_frame, rows_frame
+from batkube.results.frames import LATE, TABLES, import_or_say, pandas_frame, polars_frame, rows_frame
 from batkube.results.jobs import JobRow, read_jobs_csv
 from batkube.results.nodes import NodeRow, read_nodes_csv
 from batkube.results.pods import PodRecord, read_pods_csv
+from batkube.results.resizes import Resize, read_resizes_csv
 from batkube.results.run import Run
 from batkube.results.series import NodeSeriesRow, SeriesRow, read_node_series_csv, read_series_csv
+from batkube.results.usage import UsageRow, read_usage_csv
 from batkube.results.wait_log import Wait, read_waits_csv
 
 if TYPE_CHECKING:
@@ -111,6 +113,16 @@ class Result:
         return list(read_node_series_csv(self.folder / "node_series.csv"))
 
     @cached_property
+    def usage_rows(self) -> list[UsageRow]:
+        """What pods really use, node by node; nothing where no pod says so."""
+        return list(read_usage_csv(self.folder / "usage.csv"))
+
+    @cached_property
+    def resize_rows(self) -> list[Resize]:
+        """The pods that were resized on their nodes."""
+        return list(read_resizes_csv(self.folder / "resizes.csv"))
+
+    @cached_property
     def event_rows(self) -> list[dict[str, Any]]:
         """Everything that happened, in order: ``time``, ``event``, and its details."""
         path = self.folder / "events.jsonl"
@@ -160,6 +172,16 @@ class Result:
         return self.to_pandas("node_series")
 
     @cached_property
+    def usage(self) -> "pandas.DataFrame":
+        """``usage.csv``; no rows where there is no such file."""
+        return self.to_pandas("usage")
+
+    @cached_property
+    def resizes(self) -> "pandas.DataFrame":
+        """``resizes.csv``; no rows where there is no such file."""
+        return self.to_pandas("resizes")
+
+    @cached_property
     def events(self) -> "pandas.DataFrame":
         """``events.jsonl``: a column for each member that some event has."""
         import_or_say("pandas")
@@ -169,11 +191,22 @@ class Result:
 
     def to_pandas(self, name: str) -> "pandas.DataFrame":
         """Return a table by the name of its file without ``.csv``."""
-        return pandas_frame(self.folder / f"{name}.csv", TABLES[name])
+        path = self.folder / f"{name}.csv"
+        return rows_frame([], TABLES[name]) if self._has_none(path) else pandas_frame(path, TABLES[name])
 
     def to_polars(self, name: str) -> "polars.DataFrame":
         """Return a table by the name of its file without ``.csv``."""
-        return polars_frame(self.folder / f"{name}.csv", TABLES[name])
+        path = self.folder / f"{name}.csv"
+        if self._has_none(path):
+            import_or_say("polars")
+            import polars
+
+            return polars.from_pandas(self.to_pandas(name))
+        return polars_frame(path, TABLES[name])
+
+    def _has_none(self, path: Path) -> bool:
+        """Tell whether nothing of a table was written, so that it has no file."""
+        return path.stem in LATE and not path.exists()
 
 
 class JobsFile(Result):
@@ -226,6 +259,16 @@ class JobsFile(Result):
         return []
 
     @cached_property
+    def usage_rows(self) -> list[UsageRow]:
+        """Nothing: no use is known."""
+        return []
+
+    @cached_property
+    def resize_rows(self) -> list[Resize]:
+        """Nothing: no resize is known."""
+        return []
+
+    @cached_property
     def event_rows(self) -> list[dict[str, Any]]:
         """Nothing: no event is known."""
         return []
@@ -265,6 +308,8 @@ class JobsFile(Result):
             "nodes": "node_rows",
             "series": "series_rows",
             "node_series": "node_series_rows",
+            "usage": "usage_rows",
+            "resizes": "resize_rows",
         }
         return rows_frame(getattr(self, rows[name]), TABLES[name])
 

@@ -14,7 +14,7 @@ from batkube.bridge.simulation import Simulation
 from batkube.results.accounts import Accounts
 from batkube.results.comparison import file_sha256
 from batkube.results.csv_rows import Table
-from batkube.results.frames import TABLES, write_parquet
+from batkube.results.frames import LATE, TABLES, write_parquet
 from batkube.results.metrics import complete_pod
 from batkube.results.nodes import write_nodes_csv
 from batkube.results.pods import PodRecord, write_pods_csv
@@ -102,6 +102,8 @@ def write_results(out: Path, ended: EndedSession, *, parquet: bool = False) -> N
     for name, write in RESULT_FILES.items():
         in_one_step(out / name, lambda partial, write=write: write(partial, ended))  # type: ignore[misc]
     for name, table in TABLES.items() if parquet else ():
+        if name in LATE and not (out / f"{name}.csv").exists():
+            continue
         in_one_step(out / f"{name}.parquet", partial(_parquet, out / f"{name}.csv", table))
 
 

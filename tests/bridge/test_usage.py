@@ -1,5 +1,6 @@
 """The real use of pods: phases over time, ``usage.csv``, ``kubectl top``, and the end of those that use too much."""
 
+from dataclasses import asdict
 from pathlib import Path
 
 import pytest
@@ -8,7 +9,10 @@ from batkube.bridge.occupancy import UNIT
 from batkube.bridge.run_times import RunTimeRules
 from batkube.bridge.usage_phases import read_usage
 from batkube.live.usage import serve_usage
-from batkube.results.usage import UsageRow, read_usage_csv
+from batkube.results.frames import write_parquet
+from batkube.results.result import Result
+from batkube.results.usage import USAGE, UsageRow, read_usage_csv
+from batkube.startup.durations import read_durations
 from tests.bridge.test_client_pods import NO_JOBS, pod, runs
 from tests.bridge.world import JSON, World, delays, first_fit
 
@@ -81,6 +85,20 @@ async def test_the_use_of_a_node_is_in_a_file_beside_what_is_requested(tmp_path:
     ]
 
 
+async def test_it_is_a_table_like_others(tmp_path: Path) -> None:
+    pytest.importorskip("pandas")
+    pytest.importorskip("polars")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    none = Result(tmp_path / "none")
+    assert (none.usage_rows, len(none.usage), len(none.to_polars("usage"))) == ([], 0, 0)
+    await play(tmp_path, heavy("one", "cpu=250m", duration="20"))
+    result = Result(tmp_path)
+    write_parquet(tmp_path / "usage.csv", tmp_path / "usage.parquet", USAGE)
+    table = parquet.read_table(tmp_path / "usage.parquet").to_pylist()
+    assert table == result.to_polars("usage").to_dicts() == [asdict(row) for row in result.usage_rows]
+    assert list(result.usage.cpu_used) == [0.25, 0]
+
+
 async def test_there_is_no_file_where_nobody_says_what_it_uses(tmp_path: Path) -> None:
     await play(tmp_path, pod("one", duration="20"))
     assert not (tmp_path / "usage.csv").exists()
@@ -91,6 +109,30 @@ async def test_a_job_may_say_what_its_pods_use(tmp_path: Path) -> None:
     await play(tmp_path, workload=workload)
     used = [(row.time, row.cpu_requested, row.cpu_used) for row in read_usage_csv(tmp_path / "usage.csv")]
     assert used == [(0, 2, 1), (4, 2, 1.5), (10, 0, 0)]
+
+
+async def test_rules_say_it_for_pods_that_do_not(tmp_path: Path) -> None:
+    path = tmp_path / "durations.yaml"
+    path.write_text(
+        "rules:\n"
+        "- {selector: app=web, usage: cpu=25%; 10 cpu=3}\n"
+        "- {namespace: default, duration: 20}\n"
+        "- {duration: 30, usage: cpu=0}\n"
+    )
+    web, own, other = pod("web"), pod("own", usage="cpu=75%"), pod("other", namespace="kube-system")
+    web["metadata"]["labels"] = own["metadata"]["labels"] = {"app": "web"}
+    workload = delays({"id": "job", "cpu": 1, "labels": {"app": "web"}}, p=5)
+    rules = RunTimeRules(read_durations(path))
+    world = await play(tmp_path, web, own, other, workload=workload, run_times=rules)
+    used = [(row.time, row.cpu_requested, row.cpu_used) for row in read_usage_csv(tmp_path / "usage.csv")]
+    # a job of a workload uses what it requests
+    assert used == [(0, 4, 2), (5, 3, 1), (10, 3, 3.75), (20, 1, 0), (30, 0, 0)]
+    assert {name: finish for name, _, _, finish in runs(world)} == {
+        "job": 5,
+        "web": 20,
+        "own": 20,
+        "kube-system.other": 30,
+    }
 
 
 async def test_kubectl_top_shows_it(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ from batkube.results.nodes import Node, NodeChange, write_nodes_csv
 from batkube.results.pods import PodRecord, named_seconds, write_pods_csv
 from batkube.results.run import Run, Scheduler
 from batkube.results.series import write_series
+from batkube.results.usage import USAGE, UsageRow
 from batkube.results.wait_log import WAITS, Wait
 
 SUCCEEDED, REJECTED, KILLED = "COMPLETED_SUCCESSFULLY", "REJECTED", "COMPLETED_KILLED"
@@ -48,8 +49,9 @@ def write_results(
     status: str = "finished",
     scheduler: str = "fifo",
     warnings: Sequence[str] = (),
+    usage: Sequence[UsageRow] = (),
 ) -> Path:
-    """Write a folder of results. ``waits``: the reason for which every pod waited."""
+    """Write a folder of results. ``waits``: the reason for which every pod waited. ``usage``: what pods really use."""
     folder.mkdir(parents=True, exist_ok=True)
     ends = [job.ended or job.started or job.submitted for job in jobs]
     accounts = Accounts(
@@ -89,6 +91,8 @@ def write_results(
     write_pods_csv(folder / "pods.csv", pods)
     ATTEMPTS.write(folder / "attempts.csv", sorted(attempts, key=lambda attempt: attempt.time))
     WAITS.write(folder / "waits.csv", stretches)
+    if usage:
+        USAGE.write(folder / "usage.csv", usage)
     timeline = accounts.timeline()
     write_series(folder / "series.csv", folder / "node_series.csv", timeline.play())
     write_nodes_csv(folder / "nodes.csv", timeline.node_rows())

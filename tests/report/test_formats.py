@@ -19,6 +19,7 @@ from batkube.report.sparkline import means, sparkline
 from batkube.report.terminal import WIDTH, show
 from batkube.report.wait_spans import Span, between, drawn
 from batkube.results.result import load
+from batkube.results.usage import UsageRow
 from batkube.results.wait_log import Wait
 from tests.report.made import REJECTED, Made, busy, write_results
 
@@ -53,6 +54,38 @@ def test_the_page_holds_the_jobs_in_order_of_submission_and_loads_nothing(out: P
     assert not re.search(r"""(?:src|href)\s*=\s*["']?(?:https?:)?//""", page)
     assert page.count("<script") == page.count("</script>") == 2
     assert "Copyright (c) 2022 Leon Sorokin" in page  # of the library that goes with it
+
+
+def used(folder: Path) -> Path:
+    """Write the results of a run in which pods use half of their core, and then a quarter."""
+    rows = [UsageRow(0, "n0", 1, 1, 0.5, 2**20, 2**20), UsageRow(50, "n1", 1, 1, 1, 2**20, 0),
+            UsageRow(50, "n0", 1, 1, 0.25, 2**20, 2**20), UsageRow(100, "n0", 0, 0, 0, 0, 0),
+            UsageRow(100, "n1", 0, 0, 0, 0, 0)]  # fmt: skip
+    jobs = [Made("a", 0, 0, 100), Made("b", 50, 50, 100, node="n1")]
+    return write_results(folder, jobs, usage=rows)
+
+
+def test_what_pods_really_use_stands_beside_what_they_request(tmp_path: Path) -> None:
+    data = RunData(load(used(tmp_path / "out")))
+    assert [(use.time, use.cpu_requested, use.cpu_used) for use in data.uses] == [
+        (0, 1, 0.5),
+        (50, 2, 1.25),
+        (100, 0, 0),
+    ]
+    page = document(data)
+    drawn = data_in(page)["usage"]
+    assert isinstance(drawn, dict)
+    assert (drawn["time"], drawn["cpu_used"], drawn["cpu_requested"]) == ([0, 50, 100], [0.25, 0.625, 0], [0.5, 1, 0])
+    said = "Of what they request, pods that ran used CPU 58.3 %, memory 66.7 %."
+    assert said in page
+    assert said in markdown(data)
+    text = io.StringIO()
+    show(data, Console(file=text, width=WIDTH))
+    assert re.search(r"really used +CPU 58.3 %, memory 66.7 % +of requests", text.getvalue())
+
+
+def test_nothing_is_said_of_use_where_no_pod_says_so(out: Path) -> None:
+    assert "Of what they request" not in document(RunData(load(out)))
 
 
 def test_the_story_of_a_slow_job_has_what_the_scheduler_said(out: Path) -> None:

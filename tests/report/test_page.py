@@ -8,6 +8,7 @@ from batkube.report.document import document
 from batkube.report.run_data import RunData
 from batkube.results.nodes import NodeChange
 from batkube.results.result import load
+from batkube.results.usage import UsageRow
 from tests.report.browser import Looker
 from tests.report.made import REJECTED, Made, busy, write_results
 
@@ -30,6 +31,14 @@ def test_there_is_a_bar_for_each_pod_and_each_job_that_ran(looker: Looker, tmp_p
     assert page.get_attribute("#gantt", "data-drawn") == "40"
     page.click("[data-mode=job]")
     assert page.evaluate("[batkubeReport.mode, batkubeReport.bars, batkubeReport.drawn]") == ["job", 40, 40]
+    assert looker.errors == []
+
+
+def test_what_pods_really_use_is_a_chart(looker: Looker, tmp_path: Path) -> None:
+    rows = [UsageRow(0, "n0", 1, 1, 0.5, 2**20, 2**20), UsageRow(100, "n0", 0, 0, 0, 0, 0)]
+    page = looker.open(page_of(write_results(tmp_path, [Made("a", 0, 0, 100)], usage=rows)))
+    page.wait_for_selector(PAINTED)
+    assert page.locator("#usage .uplot").count() == 1
     assert looker.errors == []
 
 

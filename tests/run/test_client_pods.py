@@ -98,7 +98,9 @@ def test_nothing_to_run_is_an_error(batkube: Batkube) -> None:
     [
         ("", "expected a mapping|Input should be"),
         ("rules: []", "line 1: rules: "),
-        ("rules:\n- {selector: a=b}", "line 2: rules.0: expected a rule with a duration"),
+        ("rules:\n- {selector: a=b}", "line 2: rules.0: expected a rule with a duration, or a usage"),
+        ("rules:\n- {usage: cpu=much}", "line 2: rules.0: usage: expected a quantity such as 500m, 1Gi or 80%"),
+        ("rules:\n- {usage: cpu=1, fail: 5%}", "line 2: rules.0: fail and exitCode need a duration"),
         ("rules:\n- {duration: soon}", "line 2: rules.0: expected seconds or a length such as 1h30m"),
         ("rules:\n- duration: 5\n  fail: 120%", "line 3: rules.0.fail: "),
         ("rules:\n- duration: 5\n  selector: 'a in'", "line 2: rules.0: selector: "),

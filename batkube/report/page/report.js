@@ -153,6 +153,17 @@
     if (series.memory) lines.push({ label: "memory requested", color: "--s1", values: lasting(series.memory) });
     if (series.gpu) lines.push({ label: "GPU requested", color: "--s2", values: lasting(series.gpu) });
     Charts.overTime(find("utilization"), view, gutter, { times, lines, show: part, label: "of allocatable", top: 1 });
+    const usage = data.usage;
+    if (usage.time && find("usage")) {
+      const used = [
+        { label: "CPU used", color: "--s0", values: lasting(usage.cpu_used), fill: true },
+        { label: "CPU of running pods", color: "--s5", values: lasting(usage.cpu_requested) },
+        { label: "memory used", color: "--s1", values: lasting(usage.memory_used) },
+        { label: "memory of running pods", color: "--s7", values: lasting(usage.memory_requested), dash: [4, 3] },
+      ];
+      const dates = [...usage.time, Math.max(data.end, usage.time[usage.time.length - 1])];
+      Charts.overTime(find("usage"), view, gutter, { times: dates, lines: used, show: part, label: "of allocatable", top: 1 });
+    }
     const pods = (value) => (value === null ? Format.NONE : Format.number(value));
     const queue = [
       { label: "waiting", color: "--s1", values: lasting(series.waiting), fill: true },
