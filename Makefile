@@ -24,7 +24,7 @@ BIN := $(abspath $(or $(BATKUBE_TOOLS),$(CACHE)/batkube)/bin)
 PIP_INSTALL := .venv/bin/python -m pip install --quiet --no-compile --disable-pip-version-check
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help run test lint costs conformance conformance-record differential fuzz odd-values scheduler-suite bench profile fidelity wheels tools control-plane clean
+.PHONY: help run test lint costs conformance conformance-record differential fuzz odd-values scheduler-suite bench profile fidelity wheels tools control-plane programs clean
 .DEFAULT_GOAL := help
 
 help:  ## Show this list
@@ -108,16 +108,20 @@ TOOLS := kube-scheduler-1.36.3 kubectl-1.36.3 kubectl-1.34.3 kube-scheduler-1.34
 	kube-controller-manager-1.36.3 go-clients-1.36.3
 CONTROL_PLANE := kube-scheduler-1.36.3 kube-apiserver-1.36.3 etcd-3.6.16
 
-MORE := kube-scheduler-1.35.4 kube-scheduler-1.37.2 kueue-0.17.0
-PROGRAMS := $(sort $(TOOLS) $(CONTROL_PLANE) $(MORE))
+# Programs beside the scheduler (docs/programs.md): what CI does without, as each takes minutes to build.
+BESIDE := descheduler-0.36.0 kueue-0.17.0
 
-.PHONY: try-tools $(PROGRAMS)
+MORE := kube-scheduler-1.35.4 kube-scheduler-1.37.2
+BUILT := $(sort $(TOOLS) $(CONTROL_PLANE) $(BESIDE) $(MORE))
+
+.PHONY: try-tools $(BUILT)
 
 ifneq ($(shell command -v $(GO)),)
 tools: $(TOOLS)  ## Build the kube-schedulers and kubectl that tests use
 control-plane: $(CONTROL_PLANE)  ## Build the kube-apiserver and etcd that benchmarks compare with
+programs: $(BESIDE)  ## Build more programs that tests run beside kube-scheduler, some minutes each
 else
-tools control-plane:
+tools control-plane programs:
 	@echo "$(GO) is not installed: what needs the real kube-scheduler, kubectl or kube-apiserver is skipped"
 endif
 
@@ -134,6 +138,8 @@ kubectl-1.34.3: MODULE = tests/clients/kubectl/v1.34.mod
 kube-controller-manager-1.36.3: MODULE = tests/controllers/kube-controller-manager/go.mod
 kueue-0.17.0: MODULE = tests/controllers/kueue/go.mod
 kueue-0.17.0: MAIN = sigs.k8s.io/kueue/cmd/kueue
+descheduler-0.36.0: MODULE = tests/controllers/descheduler/go.mod
+descheduler-0.36.0: MAIN = sigs.k8s.io/descheduler/cmd/descheduler
 go-clients-1.36.3: MODULE = tests/clients/go/go.mod
 kube-apiserver-1.36.3: MODULE = benchmarks/control-plane/kube-apiserver/go.mod
 etcd-3.6.16: MODULE = benchmarks/control-plane/etcd/go.mod
@@ -141,13 +147,14 @@ etcd-3.6.16: MODULE = benchmarks/control-plane/etcd/go.mod
 MAIN := .
 
 # NAME-VERSION, built from MODULE again only when its sources have changed, whatever their dates say.
-$(PROGRAMS): FOLDER = $(dir $(MODULE))
-$(PROGRAMS): VERSION = $(lastword $(subst -, ,$@))
+$(BUILT): FOLDER = $(dir $(MODULE))
+$(BUILT): VERSION = $(lastword $(subst -, ,$@))
 # What release builds say of themselves, too: in --version, and in the User-Agent.
-$(PROGRAMS): LDFLAGS = -s -w $(foreach package,client-go/pkg component-base,$(foreach pair,gitVersion=v$(VERSION) \
+$(BUILT): LDFLAGS = -s -w $(foreach package,client-go/pkg component-base,$(foreach pair,gitVersion=v$(VERSION) \
 	gitMajor=$(word 1,$(subst ., ,$(VERSION))) gitMinor=$(word 2,$(subst ., ,$(VERSION))), \
 	-X k8s.io/$(package)/version.$(pair)))
-$(PROGRAMS):
+descheduler-0.36.0: LDFLAGS += -X sigs.k8s.io/descheduler/pkg/version.version=v20260601-v$(VERSION)
+$(BUILT):
 	@sources=$$(echo '$(LDFLAGS)' | cat $(wildcard $(FOLDER)*.go) $(MODULE) $(MODULE:.mod=.sum) - | cksum); \
 	if [ ! -x $(BIN)/$@ ] || [ "$$(cat $(BIN)/.$@.sources 2>&1)" != "$$sources" ]; then \
 		echo "building $(BIN)/$@: some minutes the first time"; \

@@ -1,6 +1,8 @@
 """The parts that all tests share: programs that `make tools` builds, the mark of quick tests, a line on skips."""
 
 import os
+import shutil
+import subprocess
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -69,6 +71,39 @@ def built_tool() -> BuiltTool:
                 pytest.fail(f"{name} is not built")
             pytest.skip("kube-scheduler, kubectl and the like are not built (`make tools` needs Go)")
         return path
+
+    return find
+
+
+@pytest.fixture(scope="session")
+def program_beside() -> BuiltTool:
+    """Find a program that `make programs` builds: what takes so long to build that CI does without."""
+
+    def find(name: str) -> Path:
+        path = tools_folder() / name
+        if not path.exists():
+            pytest.skip(f"{name} is not built: `make {name}` does it where Go is installed")
+        return path
+
+    return find
+
+
+@pytest.fixture(scope="session")
+def sources() -> Callable[[str, str], Path]:
+    """Find the sources of a Go module, from which its CustomResourceDefinitions are taken.
+
+    ``sources("kueue", "sigs.k8s.io/kueue")``: a folder of tests/controllers whose ``go.mod`` asks for it, its path.
+    """
+
+    def find(folder: str, module: str) -> Path:
+        go = shutil.which("go")
+        if go is None:
+            pytest.skip(f"Go is not installed, which knows where the sources of {module} are")
+        words = [go, "list", "-m", "-f", "{{.Dir}}", module]
+        told = subprocess.run(words, cwd=FOLDER / "controllers" / folder, capture_output=True, text=True, timeout=120)
+        if not told.stdout.strip():
+            pytest.skip(f"the sources of {module} are not at hand: `go mod download` in {folder} gets them")
+        return Path(told.stdout.strip())
 
     return find
 

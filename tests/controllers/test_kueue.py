@@ -6,8 +6,6 @@ Its webhooks are not called: batkube calls none. What they would fill in is writ
 from __future__ import annotations
 
 import base64
-import shutil
-import subprocess
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -18,13 +16,12 @@ import pytest
 import yaml
 
 from ..conformance.servers import Server
-from ..tools import tools_folder
+from ..conftest import BuiltTool
 from .conftest import Cluster, running
 
 JSON = dict[str, Any]
 
 PROGRAM = "kueue-0.17.0"
-MODULE = Path(__file__).with_name("kueue")
 QUEUE = "kueue.x-k8s.io/queue-name"
 KINDS = "kueue.x-k8s.io/v1beta2"
 NAMESPACE = "kueue-system"
@@ -34,25 +31,15 @@ WEBHOOKS = "/apis/admissionregistration.k8s.io/v1"
 
 
 @pytest.fixture(scope="module")
-def kueue() -> Path:
-    """The program. It takes ten minutes to build, and so `make tools` does without."""
-    path = tools_folder() / PROGRAM
-    if not path.exists():
-        pytest.skip(f"{PROGRAM} is not built: `make {PROGRAM}` does it where Go is installed")
-    return path
+def kueue(program_beside: BuiltTool) -> Path:
+    """The program."""
+    return program_beside(PROGRAM)
 
 
 @pytest.fixture(scope="module")
-def definitions(kueue: Path) -> list[JSON]:
+def definitions(kueue: Path, sources: Callable[[str, str], Path]) -> list[JSON]:
     """Kueue's CustomResourceDefinitions, as its own installation has them: from its module, with its patches."""
-    go = shutil.which("go")
-    if go is None:
-        pytest.skip("Go is not installed, which knows where Kueue's CustomResourceDefinitions are")
-    words = [go, "list", "-m", "-f", "{{.Dir}}", "sigs.k8s.io/kueue"]
-    folder = subprocess.run(words, cwd=MODULE, capture_output=True, text=True, timeout=120)
-    if not folder.stdout.strip():
-        pytest.skip("Kueue's sources are not at hand: `go mod download` in tests/controllers/kueue gets them")
-    crd = Path(folder.stdout.strip()) / "config" / "components" / "crd"
+    crd = sources("kueue", "sigs.k8s.io/kueue") / "config" / "components" / "crd"
     found = [yaml.safe_load(path.read_text()) for path in sorted((crd / "bases").glob("*.yaml"))]
     for definition in found:
         patch = crd / "patches" / f"webhook_in_{definition['spec']['names']['plural']}.yaml"

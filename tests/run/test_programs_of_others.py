@@ -1,0 +1,78 @@
+"""Unmodified programs of others beside kube-scheduler (``--program``): what they bring about, and the same bytes.
+
+`make programs` builds them. Each test is a command of docs/programs.md.
+"""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import yaml
+
+from tests.conftest import BuiltTool
+from tests.run.conftest import Outcome
+
+FINGERPRINTS = ("events_sha256", "jobs_sha256")
+
+WEB = {
+    "apiVersion": "apps/v1",
+    "kind": "Deployment",
+    "metadata": {"name": "web", "namespace": "default"},
+    "spec": {
+        "replicas": 4,
+        "selector": {"matchLabels": {"app": "web"}},
+        "template": {
+            "metadata": {"labels": {"app": "web"}},
+            "spec": {"containers": [{"name": "main", "image": "app", "resources": {"requests": {"cpu": "1"}}}]},
+        },
+    },
+}
+POLICY = {
+    "apiVersion": "descheduler/v1alpha2",
+    "kind": "DeschedulerPolicy",
+    "profiles": [
+        {
+            "name": "spread",
+            "pluginConfig": [{"name": "DefaultEvictor"}, {"name": "RemoveDuplicates"}],
+            "plugins": {"balance": {"enabled": ["RemoveDuplicates"]}},
+        }
+    ],
+}
+
+
+@pytest.fixture
+def scheduler(built_tool: BuiltTool) -> list[object]:
+    """The options for kube-scheduler with all of its timers, on hosts that are shared."""
+    words = ["--scheduler", "kube-scheduler", "--scheduler-binary", built_tool("kube-scheduler-1.36.3")]
+    return [*words, "--timers", "all", "--enable-compute-sharing"]
+
+
+def is_the_same_each_time(outcomes: list[Outcome]) -> bool:
+    one, other = outcomes
+    assert one.exit_code == 0, one.stderr
+    assert one.run["repeatable"], one.run["not_repeatable"]
+    return [one.run[name] for name in FINGERPRINTS] == [other.run[name] for name in FINGERPRINTS]
+
+
+@pytest.mark.slow
+def test_descheduler_spreads_replicas_over_a_node_that_has_come_back(
+    two_at_once: Callable[..., list[Outcome]], program_beside: BuiltTool, scheduler: list[object], tmp_path: Path
+) -> None:
+    descheduler = program_beside("descheduler-0.36.0")
+    files = {
+        "web.yaml": WEB,
+        "policy.yaml": POLICY,
+        "down.yaml": {"events": [{"at": 0, "node": "node-2", "down": 100}]},
+    }
+    for name, content in files.items():
+        (tmp_path / name).write_text(yaml.safe_dump(content))
+    words = ["-p", "2 x 8cpu,8Gi", "--objects", tmp_path / "web.yaml", "--events", tmp_path / "down.yaml", *scheduler]
+    command = f"{descheduler} --kubeconfig={{kubeconfig}} --policy-config-file={{file:{tmp_path}/policy.yaml}}"
+    command += " --descheduling-interval=5m --secure-port=0 --disable-metrics"
+    outcomes = two_at_once(*words, "--until", "8m", "--program", f"descheduler={command}")
+    assert is_the_same_each_time(outcomes)
+    pods = outcomes[0].rows("pods.csv")
+    assert sorted(pod["node"] for pod in pods if pod["phase"] == "Running") == ["node-1", "node-1", "node-2", "node-2"]
+    evicted = [float(pod["finish_time"]) for pod in pods if pod["reason"] == "Killed"]
+    assert len(evicted) == 2
+    assert evicted == [pytest.approx(240, abs=1)] * 2  # it began a minute before the simulation
