@@ -24,8 +24,8 @@ class ClientJobs:
         """The ids of those that the simulator was asked to kill, which is still to be told."""
         self.stopping = False
         """True if the simulation ends, and all that would run for ever is stopped."""
-        self.running = 0
-        """The number of jobs that ran until then."""
+        self.stopped: set[str] = set()
+        """The ids of the jobs that ran until the simulation was over, and were ended for that alone."""
         self.deleted = 0
         """The number of endless jobs that were killed, as their pods were deleted."""
         self.between_runs: dict[str, Job] = {}
@@ -78,7 +78,7 @@ class ClientJobs:
         if self.endless.pop(job.id, None) is None:
             return False
         if self.stopping:
-            self.running += 1
+            self.stopped.add(job.id)
             return True
         killed = job.life.state is JobState.COMPLETED_KILLED
         self.deleted += killed and job.pods[0] not in self._cluster.kubelet.oom_killed

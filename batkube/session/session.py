@@ -227,11 +227,13 @@ class Session:
             self.simulation.warn(text)
         self._totals = taken.totals
         if taken.jobs is not None:
+            stopped = self.simulation.control.clients.stopped
+            own = {key: job for key, job in taken.jobs.items() if "!".join(key) not in stopped}
             try:
-                dated_by(self.simulation.finished.records(), taken.jobs)
+                dated_by(self.simulation.finished.records(), own)
             except Contradiction as error:
                 raise InvariantBroken(str(error)) from None
-            self._own_jobs = taken.jobs
+            self._own_jobs = own
 
     def _finish(self, status: Status, exit_code: int, reason: str | None) -> int:
         run, simulation = self.run, self.simulation
@@ -251,7 +253,7 @@ class Session:
             records,
             submitted=control.submitted,
             over=control.over,
-            running=control.clients.running,
+            running=len(control.clients.stopped),
             stopped=control.clients.deleted,
         )
         run.energy = simulation.power.meter.energy(simulation.time.now, consumed(self._totals))

@@ -111,7 +111,7 @@ class Game:
         assert len({(row.pod, row.job_id) for row in rows}) == len(rows)
         ended = list(self.world.simulation.finished.records())
         assert len({record.job_id for record in ended}) == len(ended)
-        assert control.submitted == len(ended) + control.clients.running
+        assert control.submitted == len(ended) + len(control.clients.stopped)
         for row in rows:
             assert (row.finish_time is not None) == (row.phase in ("Succeeded", "Failed") or row.reason != ""), row
             if row.phase == "Running":

@@ -11,6 +11,7 @@ import httpx
 import pytest
 import yaml
 
+from tests.batsim.real import REAL, needs_batsim
 from tests.conftest import BuiltTool
 from tests.run.conftest import Batkube, Outcome
 from tests.run.test_ends import started
@@ -44,6 +45,19 @@ def test_objects_alone_are_a_run(batkube: Batkube, policy: str) -> None:
         "running": 1, "unfinished": 0,
     }  # fmt: skip
     assert done.run["repeatable"]
+
+
+@pytest.mark.parametrize(
+    "simulator", [["--exact"], pytest.param(["--simulator", "batsim", "--batsim-binary", REAL], marks=needs_batsim)]
+)
+def test_what_runs_for_ever_is_no_job_that_nobody_told_of(batkube: Batkube, simulator: list[str | Path]) -> None:
+    done = batkube(*EXAMPLE, *simulator, "--strict")
+    assert done.exit_code == 0, done.stderr
+    assert {pod: end[:2] for pod, end in ends(done.rows("pods.csv")).items()} == {
+        pod: end[:2] for pod, end in ENDS.items()
+    }
+    assert done.run["jobs"]["running"] == 1
+    assert "server" not in {row["job_id"] for row in done.rows("jobs.csv")}
 
 
 def test_kube_scheduler_places_them_the_same_way_each_time(
