@@ -54,6 +54,8 @@ class Decisions:
         """The date when all decisions of earlier replies are handled: several replies may answer messages of
         one date."""
         self._owed: list[Decision] = []
+        self._checked = 0
+        """The number of these that the table knows already."""
         self._new_calls: list[Decision] = []
 
     @property
@@ -105,6 +107,11 @@ class Decisions:
         """Kill a job that runs."""
         self._owed.append(m.KillJob(timestamp=self._time.now, data=m.KillJobData(job_ids=[job_id])))
 
+    def close_host(self, number: int, why: str) -> None:
+        """Let the host take no job from now on. What was decided by now has gone before."""
+        self._check()
+        self.table.close_host(number, why)
+
     def finish_registration(self) -> None:
         """Say that no more jobs will be registered; without this Batsim waits for some for ever."""
         data = m.NotifyData(type="registration_finished")
@@ -146,6 +153,12 @@ class Decisions:
             and all(isinstance(event, m.RequestedCall) for event in message.events)
         )
 
+    def _check(self) -> None:
+        """Note the decisions made by now. Raises InvariantBroken for one on which Batsim would abort."""
+        for decision in self._owed[self._checked :]:
+            self.table.check(decision)
+        self._checked = len(self._owed)
+
     def _soonest_from(self, date: float) -> float:
         if self._latency:
             soonest = self.handled_by + SOONEST
@@ -161,9 +174,8 @@ class Decisions:
 
         Raises InvariantBroken for a decision on which Batsim would abort.
         """
+        self._check()
         decisions = [*self._new_calls, *self._owed]
-        self._new_calls, self._owed = [], []
-        for decision in decisions:
-            self.table.check(decision)
+        self._new_calls, self._owed, self._checked = [], [], 0
         self._handled = max(self._handled, self._told) + len(decisions) * self._latency
         return m.Message(now=max(self._time.now, self._told), events=[*decisions])

@@ -43,7 +43,7 @@ class Membership(Plugin):
         self._server = server
         self._availability = availability
         self._cluster = availability.cluster
-        self._table = availability.control.decisions.table
+        self._decisions = availability.control.decisions
         self._time = time
         self._events = events
         self._hardware = hardware
@@ -108,7 +108,7 @@ class Membership(Plugin):
             return
         self._cluster.leave(name)
         self._joined.pop(name, None)
-        self._table.close_host(self._cluster.hosts[name].number, "deleted")
+        self._decisions.close_host(self._cluster.hosts[name].number, "deleted")
         self._events.write(self._time.now, "node_deleted", node=name)
         if self._cluster.is_ready(name):
             self._cluster.node_changes.append(NodeChange(self._time.now, name, False))
@@ -138,5 +138,5 @@ class Membership(Plugin):
         self._events.write(self._time.now, "node_joined", node=name)
         if self._cluster.is_ready(name):
             self._cluster.node_changes.append(NodeChange(self._time.now, name, True))
-            self._table.open_host(host.number)
+            self._decisions.table.open_host(host.number)
         self._joined[name] = None

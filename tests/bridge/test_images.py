@@ -1,6 +1,7 @@
 """Images: pulls that fail, with a kubelet's words and back-off, and what becomes of pods that never get theirs."""
 
 import random
+from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ from batkube.batsim.jobs import JobState
 from batkube.bridge.controller_settings import Which
 from batkube.bridge.errors import Stuck
 from batkube.bridge.image_names import default_policy, full_name, tagged
+from batkube.bridge.speeds import Slowdown
 from batkube.bridge.startup import Startup
 from batkube.bridge.step_settings import OnDeadlock, StepSettings
 from batkube.kube.apimachinery.times import unix_seconds
@@ -17,6 +19,7 @@ from batkube.startup.errors import StartupError
 from batkube.startup.model import read_startup
 from tests.bridge.test_client_pods import NO_JOBS, phase, pod, runs
 from tests.bridge.test_init_containers import Seen, condition, container, states, with_init
+from tests.bridge.test_membership import new_node
 from tests.bridge.world import JSON, World, delays, first_fit, outage
 
 MISSING = (
@@ -333,11 +336,19 @@ class Trouble:
         self.world = World(
             folder, [4, 4], delays(*jobs, p=rng.randint(1, 100)), sharing=True, objects=pods,
             startup=images(folder, text, seed), external_events=outage(0, 40, 90) if rng.random() < 0.4 else (),
-            until=rng.choice((0.0, 300.0)),
+            slowdowns=[Slowdown(rng.randint(0, 60), rng.choice((90, inf)), ("h0",), 0.5)] if rng.random() < 0.4 else (),
+            until=rng.choice((0.0, 300.0)), requeue=rng.choice(("never", "restart")),
         )  # fmt: skip
+        self.flips = rng.random() < 0.4
 
     async def schedule(self, world: World) -> None:
         pods = world.server.list("pods")
+        if self.flips and self.rng.random() < 0.03:
+            gone = "h1" not in [node["metadata"]["name"] for node in world.nodes()]
+            if gone:
+                await world.client.post("/api/v1/nodes", json=new_node("h1"))
+            else:
+                await world.client.delete("/api/v1/nodes/h1")
         if pods and self.rng.random() < 0.05:
             victim = self.rng.choice(list(pods))["metadata"]["name"]
             await world.client.delete(f"/api/v1/namespaces/default/pods/{victim}")

@@ -58,6 +58,20 @@ async def test_what_is_on_a_node_ends_when_it_is_deleted_and_it_takes_no_more(tm
     assert told == [(4, "node_deleted"), (5, "node_joined")]
 
 
+async def test_a_job_may_lose_its_node_at_the_date_of_its_start(tmp_path: Path) -> None:
+    world = World(tmp_path, [4, 4], delays({"id": "a"}, p=30), sharing=True, requeue="restart")
+
+    async def start_and_delete(world: World) -> None:
+        names = sorted(node["metadata"]["name"] for node in world.nodes())
+        if waiting := world.waiting():
+            await world.bind(waiting[0]["metadata"]["name"], names[0])
+        elif names[0] == "h0" and world.server.list("pods"):
+            await world.client.delete("/api/v1/nodes/h0")
+
+    await world.run(start_and_delete)
+    assert runs(world) == [("a", "KILLED", 0, 0), ("a.attempt2", "SUCCESSFULLY", 0, 30)]
+
+
 async def test_a_node_that_nobody_brings_back_is_missed(tmp_path: Path) -> None:
     pods = [pod("one", duration="50"), pod("two", duration="50")]
     world = World(tmp_path, [4, 4], delays(*ticks(4)), objects=pods, sharing=True)
