@@ -71,7 +71,8 @@ def _losses(full: str, end: End, lost: dict[int, list[float]], slack: float) -> 
 
 def allowed_states(mix: Mix, load: Load, job: JSON, *, preempting: bool) -> set[str]:
     """The states in which a job may end."""
-    if room(mix, job) < max(job["res"], 1) or job["res"] == 0:
+    # A life may bring nodes, and a user may let a pod ask for less.
+    if job["res"] == 0 or (mix.life is None and room(mix, job) < max(job["res"], 1)):
         return {REJECTED}
     profile, walltime = job["profile"], job.get("walltime", -1)
     allowed = {FAILED if load.profiles.codes[profile] else SUCCESS}
