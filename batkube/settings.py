@@ -11,7 +11,7 @@ from batkube.batsim.options import BatsimOptions
 from batkube.bridge.controller_settings import Which
 from batkube.bridge.run_time_settings import RunTimeSettings
 from batkube.bridge.step_settings import StepSettings
-from batkube.machines.settings import MachineSettings
+from batkube.machines.settings import MachineSettings, RecordedEvents
 from batkube.option import ACCESS, API_ONLY, CLUSTER, INPUTS, RESULTS, SCHEDULER, SIMULATOR, TIME, Only, Option, Without
 from batkube.platforms.settings import AddedNodes, GivenPlatforms, Platforms
 from batkube.schedulers.program_settings import GivenPrograms
@@ -333,6 +333,7 @@ class ReplaySettings(SchedulerSettings):
         ),
     ] = ()
     add_nodes: AddedNodes = ()
+    events: RecordedEvents = ()
     out: Annotated[Path | None, Option("Keep the results in this folder.", RESULTS, "DIR", short="-o")] = None
     force: Annotated[bool, Option("Write into --out though it holds other files.", RESULTS)] = False
     tolerance: Annotated[
@@ -358,6 +359,7 @@ class ReplaySettings(SchedulerSettings):
             recording=self.recording,
             platform=self.platform,
             add_nodes=self.add_nodes,
+            batsim=BatsimOptions(external_events=self.events),
             out=out,
             force=self.force,
         )

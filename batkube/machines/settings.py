@@ -1,13 +1,21 @@
 """The options by which machines come to harm."""
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from pydantic import BaseModel, ConfigDict, field_validator
 
-from batkube.option import CLUSTER, Option
+from batkube.option import CLUSTER, INPUTS, Option
 
 if TYPE_CHECKING:
     from batkube.machines.failures import Failures
+
+
+RecordedEvents = Annotated[
+    tuple[Path, ...],
+    Option("The events of machines of that run: its drains are done again; repeat for several.", INPUTS, "FILE"),
+]
+"""The files of ``--events``, for a recorded Batsim, which has told of what failed."""
 
 
 class MachineSettings(BaseModel):

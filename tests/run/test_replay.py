@@ -33,6 +33,22 @@ def test_a_run_is_replayed(batkube: Batkube, tmp_path: Path, simulator: str) -> 
     assert (tmp_path / "again" / "events.jsonl").read_bytes() == (done.out / "events.jsonl").read_bytes()
 
 
+@pytest.mark.parametrize("simulator", ["embedded", pytest.param("batsim", marks=needs_batsim)])
+def test_drains_are_done_again(batkube: Batkube, tmp_path: Path, simulator: str) -> None:
+    events, kept = tmp_path / "events.yaml", tmp_path / "exchange.jsonl"
+    events.write_text("events:\n- {at: 5, node: node-2, drain: 30}\n- {at: 8, node: node-3, down: 10}\n")
+    inputs = ["-p", "4 x 1cpu,4Gi", "-w", WORKLOAD, "--requeue", "restart"]
+    given = [*inputs, "--events", events, "--simulator", simulator, "--record", kept]
+    done = batkube(*given, *(["--batsim-binary", REAL] if simulator == "batsim" else []))
+    assert done.exit_code == 0, done.stderr
+    assert "node_drained" in (done.out / "events.jsonl").read_text()
+    code, said, errors = replay(kept, *inputs, "--events", events, "-o", tmp_path / "again")
+    assert (code, errors) == (0, ""), said
+    assert said.startswith("the same: ")
+    assert (tmp_path / "again" / "events.jsonl").read_bytes() == (done.out / "events.jsonl").read_bytes()
+    assert replay(kept, *inputs)[0] == 1
+
+
 def test_a_platform_in_a_few_words(batkube: Batkube, tmp_path: Path) -> None:
     kept, platform = tmp_path / "exchange.jsonl", ["-p", "16 x 1cpu,4Gi"]
     done = batkube(*platform, "-w", WORKLOAD, "--record", kept)
