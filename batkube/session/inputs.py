@@ -122,6 +122,9 @@ def read_inputs(settings: RunSettings) -> Inputs:
         startup = Startup(read_startup(settings.startup), settings.seed) if settings.startup else None
     except StartupError as error:
         raise InputError(str(error)) from None
+    machines = read_machines(settings, platform, workloads.values()) if platform is not None else None
+    if machines is not None:
+        warnings += machines.without_effect(workloads.values())
     return Inputs(
         platform,
         given,
@@ -135,7 +138,7 @@ def read_inputs(settings: RunSettings) -> Inputs:
         read_controllers(settings.controllers),
         checks.preemption,
         imported,
-        read_machines(settings, platform, workloads.values()) if platform is not None else None,
+        machines,
         warnings,
     )
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from batkube.batsim.machine_events import MachineEvents
 from batkube.batsim.options import host_limit, read_roles
 from batkube.batsim.platform import DEFAULT_MASTER, Platform, Resources
+from batkube.batsim.profiles import DelayProfile
 from batkube.batsim.workload import Workload
 from batkube.bridge.errors import InputError
 from batkube.settings import RunSettings
@@ -32,6 +33,19 @@ class Machines:
         self._generic = False
         self.events: MachineEvents = plan.events(_hosts(settings, platform, limit))
         """The external events."""
+
+    def without_effect(self, workloads: Iterable[Workload]) -> list[str]:
+        """Return what to warn of: delays take as long on any host."""
+        if not self.plan.slowdowns:
+            return []
+        delays = [
+            one for one in workloads if any(isinstance(each, DelayProfile) for each in one.used_profiles.values())
+        ]
+        return [
+            f"--events: slow: jobs of {workload.path or workload.name} are delays, which take as long on slow nodes "
+            "(docs/machines.md)"
+            for workload in delays
+        ]
 
     def number(self, major: int) -> None:
         """Take the numbers that a Batsim of this version has."""

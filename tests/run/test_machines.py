@@ -134,6 +134,25 @@ def test_slow_machines_are_refused_where_hosts_keep_their_speed(batkube: Batkube
         assert f"--events: slow: {why}" in " ".join(done.stderr.split())
 
 
+def test_pods_of_clients_run_longer_on_slow_machines_and_delays_do_not(
+    batkube: Batkube, table: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "slow.yaml").write_text("events:\n- {at: 5, zone: a, slow: forever, speed: 50%}\n")
+    (tmp_path / "pod.yaml").write_text(
+        "apiVersion: v1\nkind: Pod\nmetadata: {name: one, annotations: {batkube.io/duration: '10'}}\n"
+        "spec: {restartPolicy: Never, containers: [{name: main, image: app}]}\n"
+    )
+    done = batkube(
+        "-p", "1 x 8cpu,32Gi zone=a", "--enable-compute-sharing", "--events", tmp_path / "slow.yaml",
+        "-w", table, "-w", tmp_path / "pod.yaml",
+    )  # fmt: skip
+    assert done.exit_code == 0, done.stderr
+    ends = {row["job_id"]: row["execution_time"] for row in done.rows("jobs.csv") if row["workload_name"] == "pods"}
+    assert ends == {"one": "15.000000"}
+    (warning,) = [text for text in done.run["warnings"] if "slow" in text]
+    assert warning.endswith("are delays, which take as long on slow nodes (docs/machines.md)")
+
+
 def test_files_of_batsim_and_yaml_go_together(batkube: Batkube, table: Path, events: Path, tmp_path: Path) -> None:
     theirs = tmp_path / "outages.txt"
     lines = [("machine_unavailable", 90), ("machine_available", 150)]
