@@ -87,6 +87,8 @@ def _keeps_speeds(settings: RunSettings) -> str:
     """Return why no host can be slow for a while; empty where one can."""
     if settings.simulator != EMBEDDED:
         return "a real Batsim cannot change the speed of its hosts while it runs (--simulator embedded can)"
+    if settings.recording is not None:
+        return "the hosts of a recorded Batsim have kept their speed"
     given = {"--exact": settings.exact, "--energy": settings.batsim.energy, "--record": settings.record is not None}
     return next((f"not with {option}: Batsim's hosts keep their speed" for option, on in given.items() if on), "")
 

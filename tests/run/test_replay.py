@@ -47,6 +47,9 @@ def test_drains_are_done_again(batkube: Batkube, tmp_path: Path, simulator: str)
     assert said.startswith("the same: ")
     assert (tmp_path / "again" / "events.jsonl").read_bytes() == (done.out / "events.jsonl").read_bytes()
     assert replay(kept, *inputs)[0] == 1
+    events.write_text("events:\n- {at: 5, node: node-2, slow: 30, speed: 50%}\n")
+    code, _, errors = replay(kept, *inputs, "--events", events)
+    assert (code, "--events: slow: the hosts of a recorded Batsim have kept their speed" in errors) == (2, True)
 
 
 def test_a_platform_in_a_few_words(batkube: Batkube, tmp_path: Path) -> None:
