@@ -136,7 +136,7 @@ def main() -> None:
     parser.add_argument("cost", type=Path)
     parser.add_argument("words", nargs=argparse.REMAINDER)
     options = parser.parse_args()
-    profile = cProfile.Profile() if options.profile else None
+    profile = cProfile.Profile(time.process_time) if options.profile else None
     meter = Meter(profile)
     meter.install()
     from batkube.commands.cli import main as batkube

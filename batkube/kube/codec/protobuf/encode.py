@@ -202,9 +202,18 @@ def _map_writer(tag: bytes, write: Write) -> Write:
     return write_map
 
 
+def _string_writer(tag: bytes) -> Write:
+    def write_string(value: str) -> bytes:  # _delimited, in one call: no type has more values
+        content = value.encode()
+        size = len(content)
+        return tag + (SMALL[size] if size < 0x80 else varint(size)) + content
+
+    return write_string
+
+
 def _value_writer(tag: bytes, kind: str) -> Write:
     if kind == "string":
-        return lambda value: _delimited(tag, value.encode())
+        return _string_writer(tag)
     if kind in ("int32", "int64"):
         return lambda value: tag + varint(value)
     if kind == "bool":

@@ -111,7 +111,12 @@ def _parsed_time(value: str) -> tuple[int, int]:
 
 
 def write_time(value: Any) -> bytes:
-    seconds, _ = _parsed_time(_string(value, "a time"))
+    return _written_time(_string(value, "a time"))
+
+
+@lru_cache(maxsize=4096)
+def _written_time(value: str) -> bytes:
+    seconds, _ = _parsed_time(value)
     return b"" if seconds == _ZERO_TIME else b"\x08" + varint(seconds) + b"\x10\x00"
 
 

@@ -87,6 +87,8 @@ def varint(value: int) -> bytes:
         value &= 0xFFFF_FFFF_FFFF_FFFF
     if value < 0x80:
         return SMALL[value]
+    if value < 0x4000:  # most lengths, which is what most numbers are
+        return bytes((value & 0x7F | 0x80, value >> 7))
     out = bytearray()
     while value > 0x7F:
         out.append(value & 0x7F | 0x80)
