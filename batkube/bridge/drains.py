@@ -44,6 +44,8 @@ class Drains:
         self._time = time
         self._events = events
         self._plan = Plan()
+        self._retries = Plan()
+        """The evictions that are asked for again."""
         self._until: dict[str, float] = {}
         """The nodes that are being drained, and until when."""
         self._cordoned: set[str] = set()
@@ -55,11 +57,18 @@ class Drains:
     @property
     def next_date(self) -> float | None:
         """The date of the next act; None if none is planned. Never the present."""
-        return self._plan.next_stop(self._time.now)
+        dates = (plan.next_stop(self._time.now) for plan in (self._plan, self._retries))
+        return min((date for date in dates if date is not None), default=None)
+
+    @property
+    def any_to_come(self) -> bool:
+        """True if a drain will begin or end. What a budget forbids now it forbids until something else happens."""
+        return self._plan.next_stop(self._time.now) is not None
 
     def advance(self) -> bool:
         """Do what is due; False if there was nothing."""
-        return self._plan.used and self._plan.act_until(self._time.now)
+        done = [plan.used and plan.act_until(self._time.now) for plan in (self._plan, self._retries)]
+        return any(done)
 
     def empties(self, node: str | None) -> bool:
         """Tell whether pods are being driven from the node."""
@@ -110,7 +119,7 @@ class Drains:
                     self._time.now, "eviction_refused", pod=metadata["name"], node=node, reason=_why(error)
                 )
         if refused:
-            self._plan.add(self._time.now + RETRY_EVERY, partial(self._evict, node), lambda: self.empties(node))
+            self._retries.add(self._time.now + RETRY_EVERY, partial(self._evict, node), lambda: self.empties(node))
 
 
 def _stays(pod: JSON) -> bool:

@@ -189,7 +189,7 @@ class Simulation:
             or self._external_events_to_come
             or self.stages.next_date is not None
             or self.power.switching
-            or (self.control.any_waiting and (self.outages.any_to_come_back or self._drains.next_date is not None))
+            or (self.control.any_waiting and (self.outages.any_to_come_back or self._drains.any_to_come))
         )
 
     @property

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from batkube.batsim.machine_events import MachineEvents
+from batkube.bridge.controller_settings import Which
 from batkube.bridge.drains import Drain
 from batkube.bridge.errors import RunFailed
 from batkube.machines.failures import read_failures
@@ -137,6 +138,22 @@ async def test_a_drain_respects_budgets_and_asks_again(tmp_path: Path) -> None:
     ]
     (row,) = world.simulation.finished.pods()
     assert (row.finish_time, row.phase) == (20, "Failed")
+
+
+async def test_what_a_budget_forbids_for_ever_keeps_nothing_up(tmp_path: Path) -> None:
+    server = pod("web-1", duration="forever", cpu="2")
+    server["metadata"]["labels"] = {"app": "web"}
+    jobs = delays({"id": "a", "subtime": 20, "cpu": 2})
+    drains = [Drain(10, math.inf, ("h0",))]
+    world = World(tmp_path, [2], jobs, objects=[server], drains=drains, sharing=True, controllers=Which.AUTO)
+    spec = {"minAvailable": 1, "selector": {"matchLabels": {"app": "web"}}}
+    world.server.create(
+        "poddisruptionbudgets.policy", {"metadata": {"name": "web", "namespace": "default"}, "spec": spec}
+    )
+    with pytest.raises(RunFailed, match="nothing can happen any more, and 1 jobs wait"):
+        await world.run(schedulable)
+    assert world.time.now < 60
+    assert "eviction_refused" in [event["event"] for event in world.logged()]
 
 
 async def test_pods_of_daemon_sets_stay_on_a_drained_node(tmp_path: Path) -> None:
