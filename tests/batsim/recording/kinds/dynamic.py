@@ -1,7 +1,7 @@
 """Jobs and profiles that the decision process registers."""
 
-from tests.batsim.recording.decisions import Decision, call_in, execute, notify, register_job, register_profile
-from tests.batsim.recording.kind import Kind, delay, job, parallel, total, workload
+from tests.batsim.recording.decisions import Decision, call_in, execute, kill, notify, register_job, register_profile
+from tests.batsim.recording.kind import Kind, delay, homogeneous, job, parallel, total, workload
 from tests.batsim.recording.kinds.jobs import ONE, started
 from tests.batsim.recording.processes import Script
 
@@ -31,6 +31,10 @@ CONTINUED: Script = {
     "completed dyn!1": [notify("registration_finished")],
 }
 
+GOES_AND_COMES = """\
+{"type": "machine_unavailable", "resources": "0", "timestamp": 0.7}
+{"type": "machine_available", "resources": "0", "timestamp": 20}
+"""
 
 KINDS = [
     Kind(
@@ -99,6 +103,39 @@ KINDS = [
             "completed x2": [notify("registration_finished")],
         },
         options="--enable-dynamic-jobs --enable-profile-reuse",
+    ),
+    Kind(
+        "dynamic_requeued",
+        "A host goes while a delay, a parallel task and a pod of a client run there: what is left is registered in w0.",
+        workload(job("a", 0, "d", walltime=50), job("b", 0, "t", walltime=60), t=homogeneous(9.87654321e8, 1e6)),
+        {
+            "submitted a": [execute("a", "0")],
+            "submitted b": [
+                execute("b", "0"),
+                register_profile("pod", delay(100), "pods"),
+                register_job("pods!pod", "pod"),
+                execute("pods!pod", "0"),
+            ],
+            "event_machine_unavailable": [kill("a"), kill("b"), kill("pods!pod")],
+            "completed a": [
+                register_profile("a.attempt2", delay(10), "w0"),
+                register_job("a.attempt2", "a.attempt2", walltime=50.0),
+                execute("a.attempt2", "1"),
+            ],
+            "completed b": [
+                register_profile("b.attempt2", homogeneous(1.23456789e8, 1e5), "w0"),
+                register_job("b.attempt2", "b.attempt2", walltime=60.0),
+            ],
+            "completed pods!pod": [
+                register_profile("pod.run2", delay(1e-6), "pods"),
+                register_job("pods!pod.run2", "pod.run2"),
+                execute("pods!pod.run2", "1"),
+            ],
+            "event_machine_available": [execute("b.attempt2", "0")],
+            "completed b.attempt2": [notify("registration_finished")],
+        },
+        options="--enable-dynamic-jobs --enable-compute-sharing --events events.txt",
+        files={"events.txt": GOES_AND_COMES},
     ),
     Kind(
         "dynamic_mixed",
