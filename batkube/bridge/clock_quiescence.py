@@ -75,7 +75,15 @@ class QuiescenceOnSimulatedClock:
         """Do nothing: the clock belongs to the code that started the processes."""
 
     async def start(self) -> None:
-        """Follow the scheduler's timers until it has asked for pods and then sends nothing for STARTUP_SILENCE."""
+        """Start the programs, and follow all timers until the scheduler has asked for pods, and then all are silent.
+
+        Each program starts while all others rest, a moment after the one before it: what it does at first does not
+        depend on how far they are by then.
+        """
+        if not self._alone:
+            await self._wait_for_quiescence()
+        while await self._start_next():
+            await self._wait_for_quiescence()
         requests, silent_since = 0, 0.0
         while True:
             await self._wait_for_quiescence()
@@ -180,6 +188,13 @@ class QuiescenceOnSimulatedClock:
         try:
             return self._programs is not None and await self._programs.take_note()
         except (ProgramFailed, SchedulerError) as error:
+            raise RunFailed(str(error)) from None
+
+    async def _start_next(self) -> bool:
+        """Start the next program that has no date; False if there is none. Raises RunFailed."""
+        try:
+            return self._programs is not None and await self._programs.start_next()
+        except SchedulerError as error:
             raise RunFailed(str(error)) from None
 
     async def _start_due(self) -> bool:

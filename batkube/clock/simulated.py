@@ -31,6 +31,10 @@ stands at another place in its millisecond than when the sleep began, and there 
 between two events: its length in seconds has the digits of the golden ratio.
 """
 
+SETTLING = 50_000
+"""Nanoseconds to whole multiples of which the readings since the clock was set are filled up for a process that starts:
+more than there are in a reaction, as a rule."""
+
 NUDGE_PERIOD = 0.01
 """Real seconds between two checks whether the clock must be nudged on."""
 SILENCE, WORK, PATIENCE, STANDSTILL = 2.0, 20.0, 45.0, 0.01
@@ -134,6 +138,14 @@ class SimulatedClock:
             self._poke_again = True
             self.uncertain_jumps += 1
         go.poke(self._oracle.threads())
+
+    def settle(self) -> None:
+        """Show a definite time to a process that is about to start, however often the others have read the clock.
+
+        Many programs seed their randomness by it, to the nanosecond. The processes must be at rest.
+        """
+        since = self._elapsed() - _shown(self._date)
+        self.page.advance(-since % SETTLING)
 
     async def wait_for_quiescence(
         self, *, timeout: float | None = None, progress: Callable[[], int] = lambda: 0

@@ -67,17 +67,20 @@ class Programs:
     """Called with the process id of each that is started."""
     forget: Callable[[int], None]
     """Called with the process id of each that has ended."""
+    settle: Callable[[], None] = lambda: None
+    """Called before each start: lets the clock show a definite time."""
     on_end: Callable[[Ended], None] = lambda ended: None
     on_start: Callable[[str, int], None] = lambda name, number: None
     """Called with the name of a program that is started while the simulation goes on, and the number of the start."""
     _sessions: dict[int, int] = field(default_factory=dict)
     """The rank of each program by the process id of each of its starts, which its descendants have as their session."""
 
-    async def start(self) -> None:
-        """Start all that have no date, in their order. Raises SchedulerError."""
-        for program in self.programs:
-            if program.due is None:
-                await self._start(program)
+    async def start_next(self) -> bool:
+        """Start the next of those that have no date, in their order; False if there is none. Raises SchedulerError."""
+        following = next((each for each in self.programs if each.due is None and not each.starts), None)
+        if following is not None:
+            await self._start(following)
+        return following is not None
 
     async def stop(self) -> None:
         """End all."""
@@ -139,6 +142,7 @@ class Programs:
         program.started = self.date()
         program.starts += 1
         environment, which = {**os.environ, **self.environment}, f"{program.name}/{program.starts}"
+        self.settle()
         try:
             with program.log.open("ab" if program.starts > 1 else "wb") as output:
                 process = await self.launch(program.command, environment, output, program.folder, which)

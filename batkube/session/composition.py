@@ -256,7 +256,6 @@ async def _scheduler(
             stack.push_async_callback(programs.stop)
             if deterministic:
                 server.turns.place_of = place_among(oracle, programs)
-            await programs.start()
     quiescence: Quiescence
     if chosen.policy:
         policy = PolicyQuiescence(server, clock, chosen.policy, names=chosen.names, seed=settings.seed, log=log)

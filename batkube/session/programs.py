@@ -39,7 +39,9 @@ def programs_beside(
         due = None if given.start is None else LEAD + given.start
         programs.append(Program(given.name, filled_in(words, access), given.restart, log, given.folder, due=due))
     launch = program_launcher(clock, mode, seed)
-    return Programs(programs, environment(access, seed), launch, lambda: clock.date, oracle.add, clock.forget)
+    return Programs(
+        programs, environment(access, seed), launch, lambda: clock.date, oracle.add, clock.forget, clock.settle
+    )
 
 
 def _with_files(word: str, program: ProgramSettings, access: ApiAccess, out: Path) -> str:

@@ -165,3 +165,15 @@ def test_programs_beside_a_policy_that_runs_inside_batkube(
     assert [one.run[name] for name in ("events_sha256", "jobs_sha256")] == [
         other.run[name] for name in ("events_sha256", "jobs_sha256")
     ]
+
+
+def test_a_program_starts_at_the_same_nanosecond_each_time(two_at_once: Callable[..., list[Outcome]]) -> None:
+    """Many seed their randomness by it. The scheduler, and the program before, have read the clock by then."""
+    command = f"{sys.executable} -c 'import time; print(time.time_ns())'"
+    words = ["-p", PLATFORM, *FIFO_PROGRAM, "--until", "10"]
+    one, other = two_at_once(*words, "--program", f"first={command}", "--program", f"second={command}")
+    assert one.exit_code == 0, one.stderr
+    if one.run["programs"] == []:
+        pytest.skip("this machine cannot give programs the simulated clock")
+    for name in ("first.log", "second.log"):
+        assert (one.out / name).read_text() == (other.out / name).read_text()

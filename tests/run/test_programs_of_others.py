@@ -76,3 +76,58 @@ def test_descheduler_spreads_replicas_over_a_node_that_has_come_back(
     evicted = [float(pod["finish_time"]) for pod in pods if pod["reason"] == "Killed"]
     assert len(evicted) == 2
     assert evicted == [pytest.approx(240, abs=1)] * 2  # it began a minute before the simulation
+
+
+POOL = [
+    {"apiVersion": "karpenter.kwok.sh/v1alpha1", "kind": "KWOKNodeClass", "metadata": {"name": "default"}},
+    {
+        "apiVersion": "karpenter.sh/v1",
+        "kind": "NodePool",
+        "metadata": {"name": "default"},
+        "spec": {
+            "template": {
+                "spec": {
+                    "requirements": [
+                        {"key": "karpenter.sh/capacity-type", "operator": "In", "values": ["on-demand"]},
+                        {"key": "kubernetes.io/os", "operator": "In", "values": ["linux"]},
+                    ],
+                    "nodeClassRef": {"group": "karpenter.kwok.sh", "kind": "KWOKNodeClass", "name": "default"},
+                    "expireAfter": "Never",
+                }
+            },
+            "disruption": {"consolidationPolicy": "WhenEmpty", "consolidateAfter": "1m"},
+        },
+    },
+]
+
+
+@pytest.mark.slow
+def test_karpenter_creates_a_node_for_a_job_that_is_too_large_and_removes_it_when_it_is_empty(
+    two_at_once: Callable[..., list[Outcome]],
+    program_beside: BuiltTool,
+    scheduler: list[object],
+    sources: Callable[[str, str], Path],
+    workload: Callable[..., Path],
+    tmp_path: Path,
+) -> None:
+    karpenter, module = program_beside("karpenter-1.14.1"), sources("karpenter", "sigs.k8s.io/karpenter")
+    (tmp_path / "pool.yaml").write_text(yaml.safe_dump_all(POOL))
+    jobs = [
+        {"id": "large", "subtime": 10, "res": 1, "profile": "p", "cpu": 8},
+        {"id": "small", "subtime": 20, "res": 1, "profile": "p", "cpu": 1},
+        {"id": "late", "subtime": 400, "res": 1, "profile": "p", "cpu": 1},
+    ]
+    path = workload(jobs, {"p": {"type": "delay", "delay": 60}})
+    words = ["-p", "1 x 2cpu,4Gi", "-w", path, "--objects", tmp_path / "pool.yaml", *scheduler]
+    words += ["--crd", module / "pkg" / "apis" / "crds", "--crd", module / "kwok" / "apis" / "crds"]
+    command = f"{karpenter} --disable-leader-election=true --metrics-port=0 --health-probe-port=0"
+    outcomes = two_at_once(*words, "--program", f"karpenter={command}")
+    assert is_the_same_each_time(outcomes)
+    one = outcomes[0]
+    ended = {job["job_id"]: job["final_state"] for job in one.rows("jobs.csv")}
+    assert set(ended.values()) == {"COMPLETED_SUCCESSFULLY"}
+    told = [(event["event"], event["time"]) for event in one.events if event["event"].startswith("node_")]
+    assert [event for event, _ in told] == ["node_joined", "node_deleted"]
+    (_, joined), (_, deleted) = told
+    assert 10 < joined < 30  # Karpenter waits a second for more pods
+    assert 140 < deleted < 200  # a minute after the last job there has ended

@@ -72,7 +72,7 @@ class Stage:
 
 async def test_it_is_started_again_at_once_and_then_after_longer_and_longer_waits(tmp_path: Path) -> None:
     stage = Stage(tmp_path, 3, Restart.ON_FAILURE)
-    await stage.programs.start()
+    await stage.programs.start_next()
     assert not await stage.programs.start_due()
     await stage.ends()
     waits = [stage.ended[-1].again_in]
@@ -98,7 +98,7 @@ async def test_it_is_started_again_at_once_and_then_after_longer_and_longer_wait
 @pytest.mark.parametrize("restart", [Restart.NEVER, Restart.ON_FAILURE])
 async def test_one_that_has_done_its_work_is_left_alone(tmp_path: Path, restart: Restart) -> None:
     stage = Stage(tmp_path, 0, restart)
-    await stage.programs.start()
+    await stage.programs.start_next()
     await stage.ends()
     assert stage.programs.next_date is None
     assert not await stage.programs.take_note()
@@ -107,7 +107,7 @@ async def test_one_that_has_done_its_work_is_left_alone(tmp_path: Path, restart:
 
 async def test_an_error_is_the_end_of_the_run_where_nobody_wants_another_start(tmp_path: Path) -> None:
     stage = Stage(tmp_path, 3, Restart.NEVER)
-    await stage.programs.start()
+    await stage.programs.start_next()
     with pytest.raises(ProgramFailed, match=r"the program mine exited with code 3; its last words: run\. What it"):
         await stage.ends()
 
@@ -115,7 +115,7 @@ async def test_an_error_is_the_end_of_the_run_where_nobody_wants_another_start(t
 async def test_one_with_a_date_is_started_then(tmp_path: Path) -> None:
     stage = Stage(tmp_path, 0, Restart.NEVER)
     stage.program.due = 90.0
-    await stage.programs.start()
+    await stage.programs.start_next()
     assert stage.which == []
     stage.now = 90.0
     assert await stage.programs.start_due()

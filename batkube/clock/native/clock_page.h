@@ -16,7 +16,10 @@ struct clock_page {
     int64_t monotonic_ns; /* simulated CLOCK_MONOTONIC and CLOCK_BOOTTIME */
 };
 
+/* Each read of a clock adds 1 ns to what that clock returns: no two reads say the same, order is kept. The Go runtime
+ * reads the monotonic clock whenever it likes, so it has a number of its own: the wall clock does not depend on that. */
 struct clock_reads {
-    uint64_t count; /* each read adds 1 ns to what it returns: no two reads say the same, order is kept */
+    uint64_t monotonic;
+    uint64_t realtime;
 };
 #endif

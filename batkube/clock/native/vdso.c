@@ -43,7 +43,8 @@ static inline int64_t now_ns(int which)
         ns = which == MONOTONIC ? page->monotonic_ns : page->realtime_ns;
         __asm__ volatile("" ::: "memory");
     } while (page->sequence != before);
-    return ns + (int64_t)__atomic_add_fetch(&batkube_reads.count, 1, __ATOMIC_RELAXED);
+    volatile uint64_t *reads = which == MONOTONIC ? &batkube_reads.monotonic : &batkube_reads.realtime;
+    return ns + (int64_t)__atomic_add_fetch(reads, 1, __ATOMIC_RELAXED);
 }
 
 /* Rounded down: the wall clock may show a date before 1970. */

@@ -15,7 +15,7 @@ int64_t now_ns(int which)
         ns = which == MONOTONIC ? page->monotonic_ns : page->realtime_ns;
         __atomic_thread_fence(__ATOMIC_ACQUIRE);
     } while (page->sequence != before);
-    return ns + (int64_t)page_reads->count;
+    return ns + (int64_t)(which == MONOTONIC ? page_reads->monotonic : page_reads->realtime);
 }
 
 int clock_kind(int clock)
