@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
@@ -110,12 +111,20 @@ class PodRequirements(BaseModel):
         if not known:
             return NO_REQUIREMENTS
         try:
+            # Many jobs ask for the same: they share what says so.
+            if all(isinstance(value, str | int | float) for value in known.values()):
+                return _of_scalars(tuple((name, type(value), value) for name, value in known.items()))
             return cls.model_validate(known)
         except ValidationError as error:
             first = error.errors()[0]
             field_path = ".".join(str(part) for part in first["loc"])
             message = first["msg"].removeprefix("Value error, ")
             raise InputError(f"{where}: {field_path} is {first['input']!r}: {message}") from None
+
+
+@lru_cache(maxsize=4096)
+def _of_scalars(fields: tuple[tuple[str, type, str | int | float], ...]) -> PodRequirements:
+    return PodRequirements.model_validate({name: value for name, _, value in fields})
 
 
 NO_REQUIREMENTS = PodRequirements()
