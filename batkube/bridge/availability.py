@@ -5,8 +5,10 @@ from batkube.batsim.allocation import parse_intervals
 from batkube.batsim.jobs import JobState
 from batkube.bridge.cluster import NODE_LOST, Cluster
 from batkube.bridge.job_control import JobControl
+from batkube.bridge.lost_pods import LostPods
 from batkube.bridge.outages import Outages
 from batkube.bridge.power import Power
+from batkube.bridge.startup import PodStages
 from batkube.bridge.time import SimulatedTime
 from batkube.results.events import EventLog
 from batkube.results.nodes import NodeChange
@@ -26,6 +28,8 @@ class Availability:
         power: Power,
         time: SimulatedTime,
         events: EventLog,
+        stages: PodStages,
+        lost_pods: LostPods,
     ) -> None:
         self.control = control
         self.cluster = cluster
@@ -33,8 +37,12 @@ class Availability:
         self._power = power
         self._time = time
         self._events = events
+        self._stages = stages
+        self._lost_pods = lost_pods
         self._lost: dict[str, str] = {}
         """Nodes that went away, and whose pods are still to be ended, with what became of them."""
+        self._noticed: dict[str, None] = {}
+        """Nodes of which the API has come to know that their hosts are gone."""
 
     def foresee(self, message: messages.Message) -> bool:
         """Close the hosts that are gone by the end of this message to new pods; tell whether there are any."""
@@ -50,7 +58,7 @@ class Availability:
             return False
         nodes = [node for number in lost if (node := self.cluster.node_of_host(number))]
         for node in nodes:
-            self.cluster.set_ready(node, False)
+            self.cluster.set_up(node, False)
         return bool(nodes)
 
     def changed(self, data: messages.NotifyData) -> None:
@@ -64,12 +72,13 @@ class Availability:
             if not self.cluster.is_gone(node):
                 self._events.write(self._time.now, "node_ready" if available else "node_not_ready", node=node)
                 self.cluster.node_changes.append(NodeChange(self._time.now, node, available))
-            self.cluster.set_ready(node, available)
+            self.cluster.set_up(node, available)
             table = self.control.decisions.table
             if available:
                 if not self.cluster.is_gone(node):
                     table.open_host(number)
                 self._power.returned(node)
+                self.returned(node)
             else:
                 table.close_host(number, "unavailable")
                 self._lost[node] = f"node {node} became unavailable"
@@ -77,6 +86,36 @@ class Availability:
     def deleted(self, node: str) -> None:
         """Note that a node was deleted. ``clear`` ends what is on it."""
         self._lost[node] = f"node {node} was deleted"
+
+    def returned(self, node: str) -> None:
+        """Let go on what waits on a node for its host, which is back."""
+        if self.cluster.runs(node):
+            self._stages.host_is_back(node)
+            self._lost_pods.host_is_back(node)
+
+    @property
+    def awaited(self) -> bool:
+        """True if pods that come to an end wait for their hosts, which will be back."""
+        return any(
+            job.client is not None and not job.client.endless and self._returns(node)
+            for job in self.control.clients.without_host.values()
+            for node in job.nodes.values()
+        )
+
+    def _returns(self, node: str) -> bool:
+        return not self.cluster.is_gone(node) and self._outages.returns(self.cluster.hosts[node].number)
+
+    def noticed(self, node: str) -> None:
+        """Note that the API knows now that a node's host is gone."""
+        self._noticed[node] = None
+
+    def replace_lost(self) -> None:
+        """Make the pods anew of jobs that were to start on a host of which nobody knew that it is gone."""
+        noticed, self._noticed = self._noticed, {}
+        for node in noticed:
+            for job in self.control.jobs_on(node):
+                if job.client is None and job.life.state is JobState.SUBMITTED and not self.cluster.is_up(node):
+                    self.control.replace_pods(job, f"node {node} became unavailable")
 
     def clear(self) -> None:
         """End what is on hosts that are gone.
@@ -92,7 +131,10 @@ class Availability:
                     job.disrupted(NODE_LOST)
                     self.control.kill(job, why)
                 elif job.life.state is JobState.SUBMITTED:
-                    self.control.replace_pods(job, why)
+                    if job.client is not None:
+                        self._lost_pods.add(job)
+                    else:
+                        self.control.replace_pods(job, why)
 
 
 def _hosts_of(data: messages.NotifyData) -> tuple[int, ...]:

@@ -30,6 +30,8 @@ class ClientJobs:
         """The number of endless jobs that were killed, as their pods were deleted."""
         self.between_runs: dict[str, Job] = {}
         """The jobs of pods whose process is about to be started again, or whose init containers run."""
+        self.without_host: dict[str, Job] = {}
+        """The jobs of pods on hosts that have failed: they wait for these, or for somebody to take them away."""
         self.started: Callable[[Job], object] = lambda job: None
         """Called with a job whose process starts, before Batsim is told of it."""
         self._before: dict[str, list[Job]] = {}
@@ -101,6 +103,11 @@ class ClientJobs:
         self.between_runs[job.id] = job
         self._before.setdefault(key, []).append(ended)
 
+    def wait_for_host(self, job: Job) -> None:
+        """Note that a pod that has its node, and whose process does not run, waits for its host to be back."""
+        self.between_runs.pop(job.id, None)
+        self.without_host[job.id] = job
+
     def kill(self, job: Job) -> None:
         """Note that the simulator is asked to kill the job, whose end is to come."""
         if job.id in self.endless:
@@ -115,9 +122,11 @@ class ClientJobs:
         (key,) = job.pods
         self._control.waits_no_more(job)
         self.between_runs.pop(job.id, None)
+        self.without_host.pop(job.id, None)
         self._cluster.release(job.uids[key])
         self._waits.removed(job.uids[key])
-        self._control.records.left(key, phase, reason)
+        if self._control.job_of(key) is job:  # else another pod has its name now
+            self._control.records.left(key, phase, reason)
         job.move(JobState.REJECTED)  # it is over, and Batsim knows nothing of it
         self._control.settle(job)
 

@@ -12,12 +12,13 @@ from typing import Any
 
 from batkube.back_off import wait_before
 from batkube.batsim.jobs import JobDescription, JobState
-from batkube.bridge.cluster import NO_SUCH_NODE, Cluster
+from batkube.bridge.cluster import NO_SUCH_NODE, NODE_LOST, Cluster
 from batkube.bridge.errors import InputError
 from batkube.bridge.init_containers import InitContainers
 from batkube.bridge.job_control import JobControl
 from batkube.bridge.jobs import NO_REQUIREMENTS, ClientPod, Job
-from batkube.bridge.kubelet import KILLED_BY_SIGKILL
+from batkube.bridge.kubelet import KILLED_BY_SIGKILL, UNKNOWN, UNKNOWN_EXIT_CODE
+from batkube.bridge.lost_pods import LostPods
 from batkube.bridge.names import Names
 from batkube.bridge.plan import Plan
 from batkube.bridge.registration import Registration
@@ -64,6 +65,7 @@ class ClientPods:
         warn: Callable[[str], None],
     ) -> None:
         self._control = control
+        self._cluster = cluster
         self._registration = registration
         self._kubelet = cluster.kubelet
         self._stages = stages
@@ -75,6 +77,7 @@ class ClientPods:
         self._names = Names()
         self.plan = Plan()
         """Ends and restarts of containers, and what else may become of pods while they run."""
+        self.lost = LostPods(self, control, cluster, time)
         self._initial = InitContainers(control, self._kubelet, time, events, run_times, self.plan, stages.turns, speeds)
         stages.first = self._initial.run_first
         control.clients.started = self._started
@@ -130,23 +133,43 @@ class ClientPods:
             self._warn(f"pod {key}: node {node} is no host of the simulation: nothing runs there")
             self._control.clients.leave(job, "Pending", NO_SUCH_NODE)
             return
+        if client.refused == NODE_LOST:
+            self.lost.bound(job, node)
+            return
         if client.refused is not None:
-            self._refuse(job, key, client.refused, f"Pod was rejected: node {node}: {client.refused}")
+            self.refuse(job, key, client.refused, f"Pod was rejected: node {node}: {client.refused}")
             return
         try:
-            self._prepare(job, client, node)
-            client.initialized = not self._initial.take_time(client.pod)
+            self.prepare(job, client, node)
             self._control.bound(job, key, node)
             self._expect_deadline(job, key)
             self._stages.bound(job, key)
         except InputError as error:
             self._warn(str(error))
-            self._refuse(job, key, "InvalidSimulation", str(error))
+            self.refuse(job, key, "InvalidSimulation", str(error))
 
-    def _refuse(self, job: Job, key: str, reason: str, message: str) -> None:
+    def refuse(self, job: Job, key: str, reason: str, message: str) -> None:
         """Fail a pod whose process never runs."""
         self._kubelet.refuse(key, reason, message)
         self._control.clients.leave(job, "Failed", reason)
+
+    def prepare(self, job: Job, client: ClientPod, node: str) -> None:
+        """Find out what the pod does on the node from its beginning, for how long, and whether it is ever over.
+
+        Raises InputError.
+        """
+        self._prepare(job, client, node)
+        client.initialized = not self._initial.take_time(client.pod)
+
+    def start_anew(self, job: Job, client: ClientPod, key: str, *, began: bool) -> None:
+        """Start a prepared pod from its beginning, as its host is back. ``began``: something of it has run before."""
+        self._expect_deadline(job, key)
+        if not began:
+            self._stages.bound(job, key)
+            return
+        if not client.initialized:
+            self._kubelet.reboot(key)
+        self._stages.start(job)
 
     def _prepare(self, job: Job, client: ClientPod, node: str) -> None:
         """Find out how long the process runs on the node, and whether it is ever over. Raises InputError."""
@@ -177,10 +200,10 @@ class ClientPods:
         client = job.client
         assert client is not None
         if client.deadline is not None:
-            expire = partial(self._expire, job, key, None)
+            expire = partial(self.expire, job, key, None)
             self.plan.add(client.deadline, expire, lambda: job.life.state is JobState.SUBMITTED)
 
-    def _expire(self, job: Job, key: str, exited: float | None) -> None:
+    def expire(self, job: Job, key: str, exited: float | None) -> None:
         """End a pod whose process does not run at its deadline. ``exited``: when it did; None for never."""
         self._kubelet.exceed_deadline(key, self._time.now, self._time.now if exited is None else exited)
         self._control.clients.leave(job, "Failed", DEADLINE_EXCEEDED)
@@ -189,6 +212,10 @@ class ClientPods:
         """Note that the pod's process starts: until when it may run, and when each of its containers ends."""
         client, (key,) = job.client, job.pods
         assert client is not None
+        if client.rebooted:
+            client.rebooted = False
+            self._kubelet.start_again(key, UNKNOWN_EXIT_CODE, self._time.now, reason=UNKNOWN)
+            self._control.records.by_name[key].phase = "Running"
         if client.deadline is not None:
             left = max(round(client.deadline - self._time.now, MICROSECONDS), _SHORTEST)
             job.description = job.description.model_copy(update={"walltime": left})
@@ -214,6 +241,10 @@ class ClientPods:
         if self._control.clients.stopping and client.endless:
             return True
         (key,) = job.pods
+        lost = job.disruption == NODE_LOST or not self._cluster.runs(job.nodes[key])
+        if lost and job.life.state is JobState.COMPLETED_KILLED:
+            self.lost.add(job)
+            return True
         failed = job.life.state is JobState.COMPLETED_FAILED
         policy = client.pod["spec"].get("restartPolicy", "Always")
         ended = job.life.state in (JobState.COMPLETED_SUCCESSFULLY, JobState.COMPLETED_FAILED)
@@ -224,19 +255,24 @@ class ClientPods:
         self._run_again(job, client, key)
         return True
 
+    def next_run(self, job: Job, client: ClientPod) -> Job:
+        """Return a new job for the next run of the pod of ``job``."""
+        return self._job(
+            job.pods[0],
+            f"{job.name.partition('.run')[0]}.run{client.run + 2}",
+            replace(client, run=client.run + 1),
+            job.scheduler,
+            served=job.served,
+        )
+
     def _run_again(self, job: Job, client: ClientPod, key: str) -> None:
         exited = self._time.now if job.life.finish_time is None else job.life.finish_time
         oom_killed = key in self._kubelet.oom_killed
         code = KILLED_BY_SIGKILL if oom_killed else (job.life.return_code or 0) & 0xFF
         ran = exited - (exited if job.life.starting_time is None else job.life.starting_time)
         wait = wait_before(client.run, ran, client.backoff)
-        following = self._job(
-            key,
-            f"{job.name.partition('.run')[0]}.run{client.run + 2}",
-            replace(client, run=client.run + 1, backoff=wait, oom_kills=client.oom_kills + 1 if oom_killed else 0),
-            job.scheduler,
-            served=job.served,
-        )
+        kills = client.oom_kills + 1 if oom_killed else 0
+        following = self.next_run(job, replace(client, backoff=wait, oom_kills=kills))
         self._control.clients.run_again(following, job)
 
         def waits() -> bool:
@@ -250,12 +286,17 @@ class ClientPods:
         if wait > 0:
             self._kubelet.back_off(key, code, exited, wait)
         if client.deadline is not None and client.deadline <= exited + wait:
-            self.plan.add(client.deadline, partial(self._expire, following, key, exited), waits)
+            self.plan.add(client.deadline, partial(self.expire, following, key, exited), waits)
         else:
             self.plan.add(exited + wait, start, waits)
 
     def deleted(self, job: Job, key: str) -> bool:
-        """End a pod that was deleted and whose process does not run; True: its node is free for others now."""
+        """End a pod that was deleted and whose process does not run; True: its node is free for others now.
+
+        A silent kubelet hears nothing of it.
+        """
+        if job.id in self._control.clients.without_host:
+            return False
         self._kubelet.remove(key)
         self._control.clients.leave(job, "Failed" if job.nodes else "Pending", "Deleted")
         return bool(job.nodes)

@@ -19,6 +19,8 @@ from batkube.bridge.pods import GPU, JOB_ANNOTATION
 from batkube.bridge.spare_hosts import spare_hosts
 from batkube.bridge.storages import Storages
 from batkube.bridge.time import SimulatedTime
+from batkube.controllers.kubelets import Kubelets
+from batkube.controllers.node_lifecycle.taints import ready_status
 from batkube.controllers.resource_claims import is_device
 from batkube.kube.apimachinery.quantity import Quantity
 from batkube.kube.apimachinery.status import ApiError
@@ -42,12 +44,19 @@ DEFAULT_CPU = "1"
 class Cluster:
     """The nodes, one for each compute host.
 
-    ``platform`` is the platform file, if known: Batsim 4 tells no core counts. ``spare``: see ``spare_hosts``.
+    ``platform`` is the platform file, if known: Batsim 4 tells no core counts. ``spare``: see ``spare_hosts``;
+    ``grace``: see Kubelets.
     """
 
     def __init__(
-        self, server: ApiServer, time: SimulatedTime, platform: Platform | None = None, spare: Sequence[str] = ()
+        self,
+        server: ApiServer,
+        time: SimulatedTime,
+        platform: Platform | None = None,
+        spare: Sequence[str] = (),
+        grace: float = 0.0,
     ) -> None:
+        self.kubelets = Kubelets(grace, lambda pod: not _is_of_job(pod))
         self.hosts: dict[str, Host] = {}
         """The hosts by the node's name."""
         self.kubelet = Kubelet(server, time)
@@ -62,7 +71,8 @@ class Cluster:
         """The hosts without a node, by number: those that have had none yet, and those whose node was deleted."""
         self._allocatable: dict[str, dict[str, str]] = {}
         self._whole_host: str | None = None
-        self._not_ready: set[str] = set()
+        self._failed: set[str] = set()
+        """The nodes whose hosts are unavailable."""
         self._gone: set[str] = set()
         """The nodes that were deleted."""
         self.last_refusal = -math.inf
@@ -154,7 +164,7 @@ class Cluster:
     def host_for(self, name: str) -> Host | None:
         """Return the host that a new node of this name gets: that of the name, else the first spare one that is up."""
         spare, node_of = self.spare, self._node_of
-        ranked = sorted(spare, key=lambda number: (node_of[number] != name, node_of[number] in self._not_ready, number))
+        ranked = sorted(spare, key=lambda number: (node_of[number] != name, node_of[number] in self._failed, number))
         return spare[ranked[0]] if ranked else None
 
     def platform_node(self, name: str, host: Host) -> JSON:
@@ -166,21 +176,26 @@ class Cluster:
         former = self._node_of.get(host.number, name)
         if former != name:  # what is said of the host goes on under the other name
             self.occupancy.replace_node(former)
-            if former in self._not_ready:
-                self._not_ready.remove(former)
-                self._not_ready.add(name)
+            if former in self._failed:
+                self._failed.remove(former)
+                self._failed.add(name)
         self.spare.pop(host.number, None)
         self.hosts[name] = host
         self._node_of[host.number] = name
         self._allocatable[name] = allocatable
         self.occupancy.add_node(name, allocatable)
         self._gone.discard(name)
+        if self.is_up(name):
+            self.kubelets.come_back(name, self._time.now)
+        else:
+            self.kubelets.fall_silent(name, self._time.now)
         return former
 
     def leave(self, name: str) -> None:
         """Note that a node was deleted. It takes no pod, until it joins again; its host is spare."""
         self._gone.add(name)
         self.spare[self.hosts[name].number] = self.hosts[name]
+        self.kubelets.fall_silent(name, self._time.now)
 
     def is_gone(self, name: str) -> bool:
         """Tell whether the node was deleted, and has not come again."""
@@ -215,19 +230,31 @@ class Cluster:
         except KeyError:
             raise InvariantBroken(f"Batsim named host {number}, which it had not told of") from None
 
-    def set_ready(self, node: str, ready: bool) -> None:
-        """Note that the node's host is up, or gone. A node that is not ready takes no pod."""
-        if ready == (node not in self._not_ready):
+    def set_up(self, node: str, up: bool) -> None:
+        """Note that the node's host is up, or has failed: then its kubelet is silent, which others have to notice."""
+        if up == (node not in self._failed):
             return
-        if ready:
-            self._not_ready.remove(node)
-        else:
-            self._not_ready.add(node)
-        self.kubelet.set_ready(node, ready)
+        if not up:
+            self._failed.add(node)
+            self.kubelets.fall_silent(node, self._time.now)
+            return
+        self._failed.remove(node)
+        if node not in self._gone:
+            self._come_back(node)
 
-    def is_ready(self, node: str) -> bool:
+    def _come_back(self, node: str) -> None:
+        self.kubelets.come_back(node, self._time.now)
+        self.kubelet.post_health(node)
+        if self._shows_use and not self.occupancy.in_use(node):
+            self.kubelet.set_allocatable(node, self._allocatable[node])
+
+    def is_up(self, node: str) -> bool:
         """Tell whether the node's host is up."""
-        return node not in self._not_ready
+        return node not in self._failed
+
+    def runs(self, node: str) -> bool:
+        """Tell whether pods run on the node: its host is up, and nobody has deleted the node."""
+        return node not in self._failed and node not in self._gone
 
     def requests(self, requirements: PodRequirements) -> dict[str, str]:
         """Return the requests of each pod of such a job.
@@ -272,28 +299,37 @@ class Cluster:
 
         A real API server would accept it, and the kubelet would fail the pod (``OutOfcpu``): the job would be lost.
         """
-        if JOB_ANNOTATION not in pod["metadata"].get("annotations", {}):
+        if not _is_of_job(pod):
             return
         why = self.occupancy.refusal(pod, node_name)
         if node_name in self._gone:
             what = "was deleted" if node_name in self.hosts else "is not there yet: its host is spare"
             why = f'node "{node_name}" {what}'
-        elif node_name in self._not_ready:
+        elif node_name in self._failed and self._is_noticed(node_name):
             why = f'node "{node_name}" is not ready: its host is unavailable'
         if why:
             self.last_refusal = self._time.now
             raise ApiError.conflict("pods/binding", pod["metadata"]["name"], why)
 
+    def _is_noticed(self, node: str) -> bool:
+        """Tell whether the API knows that the node's host has failed."""
+        stored = self._server.store.get("nodes", "", node)
+        return stored is None or ready_status(stored) != "True"
+
     def why_not(self, pod: JSON, node_name: str) -> str | None:
         """Return the reason for which the node's kubelet would fail the pod, ``OutOfcpu`` say; None if it takes it.
 
-        Exclusive hosts that are in use have no room for ``pods``.
+        ``NODE_LOST`` where the kubelet is silent. Exclusive hosts that are in use have no room for ``pods``.
         """
         if node_name not in self.hosts:
             return NO_SUCH_NODE
-        if node_name in self._not_ready or node_name in self._gone:
+        if not self.runs(node_name):
             return NODE_LOST
-        lacking = self.occupancy.lacking(pod, node_name)
+        return self.why_no_room(pod, node_name)
+
+    def why_no_room(self, pod: JSON, node_name: str) -> str | None:
+        """Return what the node lacks for the pod, in the words of a kubelet: ``OutOfcpu``; None if there is room."""
+        lacking = self.occupancy.lacking(pod, node_name) if node_name in self.hosts else None
         return None if lacking is None else f"OutOf{lacking}"
 
     def take(self, pod: JSON, node_name: str) -> None:
@@ -309,7 +345,7 @@ class Cluster:
     def release(self, pod_uid: str) -> None:
         """Take the pod off its node."""
         node_name = self.occupancy.release(pod_uid)
-        if node_name is not None and self._shows_use:
+        if node_name is not None and self._shows_use and self.runs(node_name):
             self.kubelet.set_allocatable(node_name, self._allocatable[node_name])
 
     def numbers(self, job: Job) -> list[int]:
@@ -332,6 +368,10 @@ class Cluster:
                 )
         alloc = format_intervals(distinct)
         return ExecuteJobData(job_id=job.id, alloc=alloc, mapping=mapping, storage_mapping=job.storage_mapping)
+
+
+def _is_of_job(pod: JSON) -> bool:
+    return JOB_ANNOTATION in pod["metadata"].get("annotations", {})
 
 
 @lru_cache(1024)

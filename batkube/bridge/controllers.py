@@ -1,12 +1,17 @@
-"""The controllers of a simulation: those that are built in, and that of device claims, which is played in any case."""
+"""The controllers of a simulation: those that are built in, and those that are played in any case.
+
+These are the one of device claims, and that of nodes where failures are known at once, as Batsim tells of them.
+"""
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from batkube.bridge.controller_settings import Which
 from batkube.bridge.time import SimulatedTime
-from batkube.controllers.catalogue import RESOURCE_CLAIMS
+from batkube.controllers.catalogue import BUILT_IN, NODE_LIFECYCLE, RESOURCE_CLAIMS
 from batkube.controllers.control_plane import MANAGER, ControlPlane
-from batkube.controllers.flags import Flags
+from batkube.controllers.flags import ALL, Flags
+from batkube.controllers.kubelets import Kubelets
 from batkube.controllers.resource_claims import ResourceClaimController
 from batkube.kube.server import ApiServer
 
@@ -17,7 +22,8 @@ MOST_ONE_BY_ONE = 20
 class Controllers:
     """Plays controllers from ``start`` to ``stop``.
 
-    ``warn`` tells the user something. ``goes_on``: the simulation goes on for others than them.
+    ``warn`` tells the user something. ``goes_on``: the simulation goes on for others than them. ``kubelets``: what is
+    heard of nodes.
     """
 
     def __init__(
@@ -27,14 +33,36 @@ class Controllers:
         warn: Callable[[str], None],
         which: Which | Flags,
         goes_on: Callable[[], bool],
+        kubelets: Kubelets,
     ) -> None:
         flags, claims = (which if isinstance(which, Flags) else Flags()), ResourceClaimController.name
         self._planes = [ControlPlane(server, time, warn, kinds=[RESOURCE_CLAIMS], flags=flags, gives_way_to=claims)]
+        self._nodes = None
+        kinds = [kind for kind in BUILT_IN if kubelets.grace or kind is not NODE_LIFECYCLE]
+        if not kubelets.grace:
+            self._nodes = ControlPlane(
+                server, time, warn, kinds=[NODE_LIFECYCLE], flags=replace(flags, controllers=(ALL,)), gives_way_to=None,
+                kubelets=kubelets,
+            )  # fmt: skip
+            self._planes.append(self._nodes)
         if which is not Which.NONE:
             gives_way_to = MANAGER if which is Which.AUTO else None
             self._planes.append(
-                ControlPlane(server, time, warn, flags=flags, gives_way_to=gives_way_to, goes_on=goes_on)
-            )
+                ControlPlane(
+                    server, time, warn, kinds=kinds, flags=flags, gives_way_to=gives_way_to, goes_on=goes_on,
+                    kubelets=kubelets,
+                )
+            )  # fmt: skip
+        kubelets.listeners.append(self._need_nodes)
+
+    def _need_nodes(self, node: str) -> None:
+        for plane in self._planes:
+            plane.need(NODE_LIFECYCLE)
+
+    def sync_nodes(self) -> None:
+        """Let it be seen at once that nodes are lost, where there is no grace; nobody else acts."""
+        if self._nodes is not None:
+            self._nodes.sync()
 
     def start(self) -> None:
         """Begin to look for what needs them."""

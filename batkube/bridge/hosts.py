@@ -32,6 +32,14 @@ _IN_BYTES = re.compile(r"([0-9.]+) ?([KMGTPE]i)B")
 DEFAULT_PODS = 110
 """The kubelet's own default for ``maxPods``."""
 
+_HEALTHY = (
+    ("MemoryPressure", "False", "KubeletHasSufficientMemory", "kubelet has sufficient memory available"),
+    ("DiskPressure", "False", "KubeletHasNoDiskPressure", "kubelet has no disk pressure"),
+    ("PIDPressure", "False", "KubeletHasSufficientPID", "kubelet has sufficient PID available"),
+    ("Ready", "True", "KubeletReady", "kubelet is posting ready status"),
+)
+"""The conditions of a kubelet that is well: type, status, reason and message."""
+
 NODE_PROPERTY = "batkube.io/node"
 SPARE_PROPERTY = "batkube.io/spare"
 _NOT_LABELS = {
@@ -102,7 +110,7 @@ def node(host: Host, name: str, *, exclusive: bool, now: str) -> dict[str, Any]:
         "status": {
             "capacity": capacity,
             "allocatable": dict(capacity),
-            "conditions": [ready_condition(True, now)],
+            "conditions": healthy_conditions(now),
             "addresses": [{"type": "Hostname", "address": name}],
             "nodeInfo": {
                 "architecture": "amd64",
@@ -157,24 +165,12 @@ def speed_of(node: dict[str, Any]) -> float:
         raise ValueError(f"{SPEED_ANNOTATION}: {error}") from None
 
 
-def ready_condition(ready: bool, now: str) -> dict[str, str]:
-    """Return the condition Ready as a kubelet, or the node life-cycle controller in its place, writes it."""
-    return {
-        "type": "Ready",
-        "status": "True" if ready else "Unknown",
-        "reason": "KubeletReady" if ready else "NodeStatusUnknown",
-        "message": "the simulated host is up" if ready else "the simulated host is unavailable",
-        "lastHeartbeatTime": now,
-        "lastTransitionTime": now,
-    }
-
-
-def unreachable_taints(now: str) -> list[dict[str, str]]:
-    """Return the taints of a node that answers no more, as the node life-cycle controller sets them."""
-    key = "node.kubernetes.io/unreachable"
+def healthy_conditions(now: str) -> list[dict[str, str]]:
+    """Return the conditions that a kubelet posts when it is up, as of ``now``."""
+    dates = {"lastHeartbeatTime": now, "lastTransitionTime": now}
     return [
-        {"key": key, "effect": "NoSchedule", "timeAdded": now},
-        {"key": key, "effect": "NoExecute", "timeAdded": now},
+        {"type": kind, "status": status, **dates, "reason": reason, "message": message}
+        for kind, status, reason, message in _HEALTHY
     ]
 
 

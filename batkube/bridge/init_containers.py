@@ -17,7 +17,7 @@ from batkube.bridge.job_control import JobControl
 from batkube.bridge.jobs import ClientPod, Job
 from batkube.bridge.kubelet import Kubelet
 from batkube.bridge.plan import Plan
-from batkube.bridge.pod_status import is_sidecar
+from batkube.bridge.pod_status_parts import is_sidecar
 from batkube.bridge.restarts import MOST_RETRIES
 from batkube.bridge.run_times import RunTimes, owner_kind
 from batkube.bridge.speeds import Speeds

@@ -7,7 +7,7 @@ from batkube.batsim.jobs import JobState
 from batkube.batsim.messages import Progress
 from batkube.bridge import pods
 from batkube.bridge.client_jobs import ClientJobs
-from batkube.bridge.cluster import NODE_LOST, Cluster
+from batkube.bridge.cluster import Cluster
 from batkube.bridge.decisions import Decisions
 from batkube.bridge.errors import InputError, InvariantBroken
 from batkube.bridge.jobs import Job, PodRequirements, told_progress
@@ -307,10 +307,6 @@ class JobControl:
             case JobState.COMPLETED_WALLTIME_REACHED:
                 record.reason = "DeadlineExceeded"
                 kubelet.exceed_deadline(name, date, exited)
-            case JobState.COMPLETED_KILLED if job.client is not None and self._cluster.is_gone(record.node):
-                record.reason = NODE_LOST
-                self.records.lost(record, exited)
-                kubelet.lose(name)
             case JobState.COMPLETED_KILLED:
                 record.reason = OOM_KILLED if name in kubelet.oom_killed else "Killed"
                 self.records.lost(record, exited - (job.attempt.saved if job.attempt is not None else 0.0))
@@ -377,11 +373,7 @@ class JobControl:
             self._unplaced[job.id] = job
 
     def replace_pods(self, job: Job, why: str) -> None:
-        """Make the pods of a waiting job anew, on no node, as a controller does. The pod of a client is lost."""
-        if job.client is not None:
-            self._cluster.kubelet.refuse(job.pods[0], NODE_LOST, why)
-            self.clients.leave(job, "Failed", NODE_LOST)
-            return
+        """Make the pods of a waiting job anew, on no node, as a controller does when one of them is lost."""
         self._record("pods_replaced", job=job.id, reason=why)
         self.remove_pods(job)
         self.create_pods(job)

@@ -174,6 +174,8 @@ class ClientPod:
     """The simulated seconds that its process takes to end after SIGTERM."""
     terminating: bool = False
     """True if it was deleted while its process ran, which is not started again."""
+    rebooted: bool = False
+    """True if its process is about to be started again, as its host is back that had failed."""
     deadline: float | None = None
     """The date after which the pod may not run (``activeDeadlineSeconds``); None for none."""
 

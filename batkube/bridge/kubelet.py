@@ -19,6 +19,8 @@ OOM_KILLED = "OOMKilled"
 """The reason of a container that was killed for the memory that it used."""
 KILLED_BY_SIGKILL, KILLED_BY_SIGTERM = 137, 143
 """The exit code of a container that was killed: 128 + SIGKILL."""
+UNKNOWN_EXIT_CODE, UNKNOWN = 255, "Unknown"
+"""The exit code and the reason that containerd tells, after a reboot, of a container that ran before."""
 
 
 class Kubelet:
@@ -163,12 +165,13 @@ class Kubelet:
             self._write(told)
             self._runs_no_more(name)
 
-    def start_again(self, name: str, exit_code: int, exited: float) -> None:
-        """Note that the process runs once more, after one that ended at ``exited``."""
+    def start_again(self, name: str, exit_code: int, exited: float, *, reason: str = "") -> None:
+        """Note that the process runs once more, after one that ended at ``exited``. ``reason``: another than usual."""
         if pod := self._pod(name):
             done = pod_status.again(
-                pod, exit_code=exit_code, reason=self._reason(name, exit_code), exited=self._time.rfc3339(exited)
-            )
+                pod, exit_code=exit_code, reason=reason or self._reason(name, exit_code),
+                exited=self._time.rfc3339(exited),
+            )  # fmt: skip
             self._write(_resizable(pod_status.running(done, self._time.rfc3339(), "")))
             self._runs(name, pod)
             self.oom_killed.discard(name)
@@ -222,14 +225,34 @@ class Kubelet:
             self._end(name, date, exited, exit_code=KILLED_BY_SIGKILL, reason="Killed", message=why)
 
     def lose(self, name: str) -> None:
-        """Note that the pod's process has ended with its node, which is no more: nobody tells it of the pod."""
+        """Note that the pod's process has ended with its host: nobody tells it of the pod."""
         self.exit_codes.pop(name, None)
+        self.oom_killed.discard(name)
         self._runs_no_more(name)
 
-    def remove(self, name: str, exited: float | None = None) -> None:
+    def fail_after_reboot(self, name: str) -> None:
+        """Note that the pod's containers have ended with its host, and are not started again."""
+        if pod := self._pod(name):
+            self._write(self._lost(pod))
+
+    def _lost(self, pod: JSON) -> JSON:
+        """Return a pod with its status when its host is back, and it is not started again."""
+        now = self._time.rfc3339()
+        if pod_status.is_initializing(pod):
+            changes = pod_status.stopped_initializing(pod, now, UNKNOWN_EXIT_CODE, UNKNOWN)
+            return pod_status.not_initialized(pod, now, changes)
+        return pod_status.ended(pod, now, exit_code=UNKNOWN_EXIT_CODE, reason=UNKNOWN, exited=now)
+
+    def reboot(self, name: str) -> None:
+        """Note that the pod's containers have ended with its host, and are about to be started again."""
+        if pod := self._pod(name):
+            self._write(pod_status.rebooted(pod, self._time.rfc3339(), UNKNOWN_EXIT_CODE, UNKNOWN))
+
+    def remove(self, name: str, exited: float | None = None, *, after_reboot: bool = False) -> None:
         """Take the pod out of the API at once (grace period 0). Its process has ended at ``exited``, or now.
 
-        A pod that a finalizer holds is seen there for longer: it has failed.
+        A pod that a finalizer holds is seen there for longer: it has failed. ``after_reboot``: it has ended with its
+        host.
         """
         self.exit_codes.pop(name, None)
         self._runs_no_more(name)
@@ -239,7 +262,9 @@ class Kubelet:
         held = pod["metadata"].get("finalizers") and pod["spec"].get("nodeName")
         if held and pod["status"]["phase"] in ("Pending", "Running"):
             finished = self._time.rfc3339(exited)
-            if pod_status.is_initializing(pod):
+            if after_reboot:
+                ended = self._lost(pod)
+            elif pod_status.is_initializing(pod):
                 changes = pod_status.stopped_initializing(pod, finished, KILLED_BY_SIGTERM)
                 ended = pod_status.not_initialized(pod, finished, changes)
             else:
@@ -256,22 +281,19 @@ class Kubelet:
         if pod is not None and pod["metadata"]["uid"] == uid:
             self._delete(pod)
 
-    def set_ready(self, node: str, ready: bool) -> None:
-        """Note that the host is up, or unavailable: condition Ready, and the taints of an unreachable node."""
-        now = self._time.rfc3339()
+    def post_health(self, node: str) -> None:
+        """Note that the node's kubelet is up: its conditions; others stay. A transition is dated where there is one."""
         current = self._server.store.get("nodes", "", node)
         if current is None:
             return
-        taints = [] if ready else hosts.unreachable_taints(now)
-        others = [
-            taint
-            for taint in current.get("spec", {}).get("taints", [])
-            if taint["key"] != "node.kubernetes.io/unreachable"
-        ]
-        spec = {**current.get("spec", {}), "taints": others + taints}
-        tainted = self._server.update("nodes", {**current, "spec": spec})
-        status = {**tainted["status"], "conditions": [hosts.ready_condition(ready, now)]}
-        self._server.update("nodes", {**tainted, "status": status}, "status")
+        posted = {each["type"]: each for each in hosts.healthy_conditions(self._time.rfc3339())}
+        before = current["status"].get("conditions") or ()
+        for each in before:
+            if (new := posted.get(each["type"])) is not None and new["status"] == each["status"]:
+                new["lastTransitionTime"] = each["lastTransitionTime"]
+        kept = [posted.pop(each["type"], each) for each in before]
+        status = {**current["status"], "conditions": [*kept, *posted.values()]}
+        self._server.update("nodes", {**current, "status": status}, "status")
 
     def uid_of_node(self, node: str) -> str:
         """Return the uid of a node; empty if it is gone."""

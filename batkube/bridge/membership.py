@@ -13,6 +13,7 @@ from batkube.bridge.hosts import DEFAULT_PODS, SPEED_ANNOTATION, Host, speed_of
 from batkube.bridge.power import Power
 from batkube.bridge.subscription import Subscription
 from batkube.bridge.time import SimulatedTime
+from batkube.controllers.conditions import is_true
 from batkube.kube.admission.plugin import Attributes, Plugin
 from batkube.kube.apimachinery.quantity import Quantity
 from batkube.kube.apimachinery.status import ApiError, FieldError
@@ -83,12 +84,14 @@ class Membership(Plugin):
         if self._any_deleted:
             self._any_deleted = False
             self._availability.clear()
+        self._availability.replace_lost()
         joined, self._joined = self._joined, {}
         for name in joined:
             self._register(name)
-            if self._cluster.is_ready(name):
+            if self._cluster.is_up(name):
                 self._cluster.kubelet.set_allocatable(name, self._cluster.allocatable[name])
-                self._cluster.kubelet.set_ready(name, True)
+                self._cluster.kubelet.post_health(name)
+                self._availability.returned(name)
 
     def _register(self, name: str) -> None:
         """Say of a node that came without it what its host has: labels, and what it offers."""
@@ -102,6 +105,12 @@ class Membership(Plugin):
             self._leave(name)
         elif change.before is None:
             self._join(name, change.version.obj)
+        elif (
+            not self._cluster.is_up(name)
+            and is_true(change.before.obj, "Ready")
+            and not is_true(change.object, "Ready")
+        ):
+            self._availability.noticed(name)
 
     def _leave(self, name: str) -> None:
         if name not in self._cluster.hosts or self._cluster.is_gone(name):
@@ -110,7 +119,7 @@ class Membership(Plugin):
         self._joined.pop(name, None)
         self._decisions.close_host(self._cluster.hosts[name].number, "deleted")
         self._events.write(self._time.now, "node_deleted", node=name)
-        if self._cluster.is_ready(name):
+        if self._cluster.is_up(name):
             self._cluster.node_changes.append(NodeChange(self._time.now, name, False))
         self._availability.deleted(name)
         self._any_deleted = True
@@ -136,7 +145,7 @@ class Membership(Plugin):
         former = self._cluster.join(name, host, offered)
         self._power.joined(name, host, former)
         self._events.write(self._time.now, "node_joined", node=name)
-        if self._cluster.is_ready(name):
+        if self._cluster.is_up(name):
             self._cluster.node_changes.append(NodeChange(self._time.now, name, True))
             self._decisions.table.open_host(host.number)
         self._joined[name] = None

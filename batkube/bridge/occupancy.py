@@ -71,7 +71,7 @@ class Occupancy:
         self._room_for.cache_clear()
 
     def replace_node(self, name: str) -> None:
-        """Count a node no more in an empty cluster: another one has its host. No pod is on it."""
+        """Count a node no more in an empty cluster: another one has its host. No pod runs on it."""
         node = self._nodes.get(name)
         if node is not None and name not in self._replaced:
             self._replaced.add(name)

@@ -62,6 +62,11 @@ class Outages:
         events = self._to_come.get(host)
         return events is not None and events.next is not None
 
+    def returns(self, host: int) -> bool:
+        """Tell whether the host has gone, and will come back."""
+        events = self._to_come.get(host)
+        return events is not None and events.next is not None and events.next.type == AVAILABLE
+
     def before_handling(self, hosts: Iterable[int]) -> float | None:
         """Return the date at which one of ``hosts`` may go before Batsim has handled a decision of now, or None."""
         found = [self._to_come[host].next for host in hosts if host in self._to_come]

@@ -94,9 +94,22 @@ class PodRecords:
         """Note that what the pod has done until ``date`` is lost: it was killed before its end."""
         record.lost_work = record.cpu * (date - (date if record.starting_time is None else record.starting_time))
 
-    def left(self, key: str, phase: str, reason: str) -> None:
-        """Note that a pod has ended, or gone, whose process does not run."""
+    def lost_run(self, key: str, job: Job) -> None:
+        """Note that a run of the pod's process was cut short, as its host has failed: what it did is lost."""
         record = self.by_name[key]
+        start, end = job.life.starting_time, job.life.finish_time
+        record.lost_work += record.cpu * (0.0 if start is None or end is None else end - start)
+
+    def revived(self, key: str) -> None:
+        """Note that a pod that has ended with its host goes on, as that is back."""
+        record = self.by_name[key]
+        record.phase, record.reason, record.finish_time = "Pending", "", None
+
+    def left(self, key: str, phase: str, reason: str) -> None:
+        """Note that a pod has ended, or gone, whose process does not run. One that was lost has ended then."""
+        record = self.by_name[key]
+        if record.finish_time is not None:
+            return
         record.phase, record.reason, record.finish_time = phase, reason, self._time.now
 
     def hand_over(self, key: str, owner: Job | None) -> None:

@@ -4,17 +4,13 @@ The statuses are as the API server stores them, member by member: no empty membe
 order in which it leaves them. See ``kube.trusted``.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
+
+from batkube.bridge import pod_status_parts as parts
 
 JSON = dict[str, Any]
 
-SANDBOX = "PodReadyToStartContainers"
-"""The condition that the pod has its sandbox, with its network. It is no longer True when the pod has ended."""
-_WITHOUT_SANDBOX = ("Initialized", "Ready", "ContainersReady")
-_WITH_SANDBOX = (*_WITHOUT_SANDBOX, SANDBOX)
-_RESIZED = ("allocatedResources", "resources")
-"""The kubelet's report on containers that were resized."""
 _STILL_TO_START: JSON = {"waiting": {"reason": "PodInitializing"}}
 
 
@@ -32,10 +28,10 @@ def creating(pod: JSON, now: str, start: str) -> JSON:
             **pod.get("status", {}),
             "phase": "Pending",
             "startTime": pod.get("status", {}).get("startTime", start),
-            "conditions": _conditions(pod, now, ready=False, sandbox=True, why=_not_ready(pod)),
-            **_initial(pod, {container["name"]: first if not index else _STILL_TO_START
+            "conditions": parts.conditions(pod, now, ready=False, sandbox=True, why=parts.not_ready(pod)),
+            **parts.init_statuses(pod, {container["name"]: first if not index else _STILL_TO_START
                              for index, container in enumerate(initial)}, started=False),
-            "containerStatuses": _containers(pod, waiting, started=False),
+            "containerStatuses": parts.container_statuses(pod, waiting, started=False),
         },
     }  # fmt: skip
 
@@ -50,7 +46,7 @@ def running(pod: JSON, now: str, start: str) -> JSON:
     runs = {"running": {"startedAt": now}}
     known = {told["name"]: told["state"] for told in status.get("initContainerStatuses", ())}
     initial = {
-        container["name"]: runs if is_sidecar(container) else done
+        container["name"]: runs if parts.is_sidecar(container) else done
         for container in pod["spec"].get("initContainers") or ()
     }
     initial |= {name: state for name, state in known.items() if "waiting" not in state}
@@ -60,9 +56,9 @@ def running(pod: JSON, now: str, start: str) -> JSON:
             **status,
             "phase": "Running",
             "startTime": status.get("startTime", start),
-            "conditions": _conditions(pod, now, ready=True),
-            **_initial(pod, initial, started=True),
-            "containerStatuses": _containers(pod, runs, started=True),
+            "conditions": parts.conditions(pod, now, ready=True),
+            **parts.init_statuses(pod, initial, started=True),
+            "containerStatuses": parts.container_statuses(pod, runs, started=True),
         },
     }
 
@@ -81,7 +77,7 @@ def initializing(pod: JSON, now: str, start: str, changes: Mapping[str, JSON]) -
             "phase": "Pending",
             "startTime": status.get("startTime", start),
             **_initialization(pod, now, changes),
-            "containerStatuses": _containers(pod, _STILL_TO_START, started=False),
+            "containerStatuses": parts.container_statuses(pod, _STILL_TO_START, started=False),
         },
     }
 
@@ -107,7 +103,7 @@ def waiting_for_images(pod: JSON, now: str, states: Mapping[str, JSON | None]) -
         {**told, "state": states[told["name"]] or begins} if told["name"] in states else told
         for told in status["containerStatuses"]
     ]
-    conditions = _conditions(pod, now, ready=False, sandbox=True, sandbox_up=True, why=_not_ready(pod))
+    conditions = parts.conditions(pod, now, ready=False, sandbox=True, sandbox_up=True, why=parts.not_ready(pod))
     return {**pod, "status": {**status, "conditions": conditions, "containerStatuses": containers}}
 
 
@@ -128,16 +124,20 @@ def is_initializing(pod: JSON) -> bool:
     return any(condition["type"] == "Initialized" and condition["status"] == "False" for condition in conditions)
 
 
-def stopped_initializing(pod: JSON, now: str, exit_code: int) -> dict[str, JSON]:
-    """Return what becomes of its init containers when the pod ends before they are done, by name."""
+def stopped_initializing(pod: JSON, now: str, exit_code: int, reason: str = "Error") -> dict[str, JSON]:
+    """Return what becomes of its init containers when the pod ends before they are done, by name.
+
+    Sidecars end well, unless all have ended for a ``reason`` of its own.
+    """
     changes: dict[str, JSON] = {}
-    sidecars = {container["name"] for container in pod["spec"]["initContainers"] if is_sidecar(container)}
+    sidecars = {container["name"] for container in pod["spec"]["initContainers"] if parts.is_sidecar(container)}
     for told in pod["status"].get("initContainerStatuses", ()):
         name, state = told["name"], told["state"]
         if "running" in state:
-            code = 0 if name in sidecars else exit_code
-            ends = _ended_with(pod, code, now)["terminated"]
-            changes[name] = {"state": {"terminated": {**ends, "startedAt": state["running"]["startedAt"]}}}
+            well = name in sidecars and reason == "Error"
+            ends = {"exitCode": 0, "reason": "Completed"} if well else {"exitCode": exit_code, "reason": reason}
+            dates = {"startedAt": state["running"]["startedAt"], "finishedAt": now}
+            changes[name] = {"state": {"terminated": {**ends, **dates}}}
         elif "waiting" in state and told["lastState"]:
             changes[name] = {"state": told["lastState"]}
         if name in changes:
@@ -150,7 +150,7 @@ def _initialization(pod: JSON, now: str, changes: Mapping[str, JSON], *, failed:
     known = {told["name"]: told for told in pod.get("status", {}).get("initContainerStatuses", ())}
     statuses = [
         {
-            **(known.get(container["name"]) or _container(pod, container, _STILL_TO_START, started=False)),
+            **(known.get(container["name"]) or parts.container_status(pod, container, _STILL_TO_START, started=False)),
             **changes.get(container["name"], {}),
         }
         for container in pod["spec"]["initContainers"]
@@ -165,9 +165,9 @@ def _initialization(pod: JSON, now: str, changes: Mapping[str, JSON], *, failed:
         else None
     )
     return {
-        "conditions": _conditions(
+        "conditions": parts.conditions(
             pod, now, ready=False, sandbox=True, sandbox_up=not failed,
-            why={"reason": "PodFailed"} if failed else _not_ready(pod), uninitialized=lacking,
+            why={"reason": "PodFailed"} if failed else parts.not_ready(pod), uninitialized=lacking,
         ),
         "initContainerStatuses": statuses,
     }  # fmt: skip
@@ -176,13 +176,13 @@ def _initialization(pod: JSON, now: str, changes: Mapping[str, JSON], *, failed:
 def container_ended(pod: JSON, now: str, name: str, exit_code: int) -> JSON:
     """Return the pod with its status when one of its containers has ended, and others go on."""
     status = pod["status"]
-    ends = _ended_with(pod, exit_code, now)
+    ends = parts.ended_with(pod, exit_code, now)
     containers = [
         {**told, "ready": False, "started": False, "state": ends} if told["name"] == name else told
         for told in status["containerStatuses"]
     ]
     unready = [told["name"] for told in containers if not told["ready"]]
-    conditions = _conditions(pod, now, ready=False, sandbox_up=True, why=_not_ready(pod, unready))
+    conditions = parts.conditions(pod, now, ready=False, sandbox_up=True, why=parts.not_ready(pod, unready))
     return {**pod, "status": {**status, "conditions": conditions, "containerStatuses": containers}}
 
 
@@ -192,16 +192,18 @@ def backing_off(pod: JSON, now: str, *, exit_code: int, reason: str, exited: str
     ``wait``: the length of the back-off, as Go writes it.
     """
     status, metadata = pod.get("status", {}), pod["metadata"]
-    ends = _terminated(pod, exit_code, reason, exited)
+    ends = parts.terminated(pod, exit_code, reason, exited)
     containers = []
     for container in pod["spec"]["containers"]:
         waiting = crash_loop(metadata, container["name"], wait)
-        containers.append({**_container(pod, container, waiting, started=False), "lastState": {"terminated": ends}})
+        containers.append(
+            {**parts.container_status(pod, container, waiting, started=False), "lastState": {"terminated": ends}}
+        )
     return {
         **pod,
         "status": {
             **status,
-            "conditions": _conditions(pod, now, ready=False, why=_not_ready(pod)),
+            "conditions": parts.conditions(pod, now, ready=False, why=parts.not_ready(pod)),
             "containerStatuses": containers,
         },
     }
@@ -216,13 +218,36 @@ def crash_loop(metadata: JSON, name: str, wait: str) -> JSON:
     return {"waiting": {"reason": "CrashLoopBackOff", "message": message}}
 
 
+def rebooted(pod: JSON, now: str, exit_code: int, reason: str) -> JSON:
+    """Return the pod with its status when its host is back, before its containers are started again.
+
+    ``exit_code`` and ``reason`` are those of the containers that ran.
+    """
+    status = pod["status"]
+    waiting = _STILL_TO_START if pod["spec"].get("initContainers") else {"waiting": {"reason": "ContainerCreating"}}
+    containers = [
+        {
+            **told,
+            "ready": False,
+            "started": False,
+            "state": waiting,
+            "lastState": {"terminated": parts.terminated(pod, exit_code, reason, now)}
+            if "running" in told["state"]
+            else told["lastState"],
+        }
+        for told in status.get("containerStatuses", ())
+    ]
+    conditions = parts.conditions(pod, now, ready=False, why=parts.not_ready(pod))
+    return {**pod, "status": {**status, "conditions": conditions, "containerStatuses": containers}}
+
+
 def again(pod: JSON, *, exit_code: int, reason: str, exited: str) -> JSON:
     """Return the pod with its containers as restarted: one restart more, and how the last run ended.
 
     ``running`` makes the rest of it. Where the pod backs off its last state is known already.
     """
     status = pod.get("status", {})
-    ends = {"terminated": _terminated(pod, exit_code, reason, exited)}
+    ends = {"terminated": parts.terminated(pod, exit_code, reason, exited)}
     containers = [
         {
             **container,
@@ -251,12 +276,14 @@ def ended(
     ended before stays as it is.
     """
     status = pod.get("status", {})
-    ends = {"terminated": _terminated(pod, exit_code, reason, exited)}
+    ends = {"terminated": parts.terminated(pod, exit_code, reason, exited)}
     initial: dict[str, JSON] = {
         container["name"]: container["state"] for container in status.get("initContainerStatuses", [])
     }
-    sidecars = {container["name"] for container in pod["spec"].get("initContainers") or () if is_sidecar(container)}
-    own = {name: _ended_with(pod, code, exited) for name, code in (codes or {}).items()}
+    sidecars = {
+        container["name"] for container in pod["spec"].get("initContainers") or () if parts.is_sidecar(container)
+    }
+    own = {name: parts.ended_with(pod, code, exited) for name, code in (codes or {}).items()}
     own |= {
         told["name"]: told["state"] for told in status.get("containerStatuses", ()) if "terminated" in told["state"]
     }
@@ -264,14 +291,14 @@ def ended(
         **status,
         "phase": "Succeeded" if exit_code == 0 else "Failed",
         "startTime": status.get("startTime", now),
-        "conditions": _conditions(pod, now, ready=False, why={"reason": "PodCompleted"}),
-        **_initial(
+        "conditions": parts.conditions(pod, now, ready=False, why={"reason": "PodCompleted"}),
+        **parts.init_statuses(
             pod,
-            {name: _stopped(pod, state, exited) if name in sidecars else state for name, state in initial.items()},
+            {name: parts.stopped(pod, state, exited) if name in sidecars else state for name, state in initial.items()},
             started=False,
         ),
         "containerStatuses": [
-            _container(pod, container, own.get(container["name"], ends), started=False)
+            parts.container_status(pod, container, own.get(container["name"], ends), started=False)
             for container in pod["spec"]["containers"]
         ],
     }
@@ -284,103 +311,3 @@ def refused(pod: JSON, start: str, *, reason: str, message: str) -> JSON:
     """Return the pod with its status when the kubelet cannot take it: Failed, without containers."""
     new = {**pod.get("status", {}), "phase": "Failed", "startTime": start, "reason": reason, "message": message}
     return {**pod, "status": new}
-
-
-def is_sidecar(container: JSON) -> bool:
-    """Tell whether an init container goes on beside the others (KEP-753)."""
-    return container.get("restartPolicy") == "Always"
-
-
-def _terminated(pod: JSON, exit_code: int, reason: str, exited: str) -> JSON:
-    status = pod.get("status", {})
-    began = status.get("startTime", exited)
-    states = [container["state"] for container in status.get("containerStatuses", [])]
-    process: JSON = next((state["running"] for state in states if "running" in state), {})
-    started = process.get("startedAt", f"{began[:19]}Z")
-    return {"exitCode": exit_code, "reason": reason, "startedAt": started, "finishedAt": exited}
-
-
-def _ended_with(pod: JSON, exit_code: int, exited: str) -> JSON:
-    return {"terminated": _terminated(pod, exit_code, "Error" if exit_code else "Completed", exited)}
-
-
-def _stopped(pod: JSON, state: JSON, exited: str) -> JSON:
-    """Return the state of a sidecar that ends with its pod."""
-    ends = _terminated(pod, 0, "Completed", exited)
-    return {"terminated": {**ends, "startedAt": state.get("running", ends)["startedAt"]}}
-
-
-def _not_ready(pod: JSON, unready: Sequence[str] | None = None) -> JSON:
-    """Return why the pod is not ready: all its containers, or those that are named."""
-    names = " ".join(unready or [container["name"] for container in pod["spec"]["containers"]])
-    return {"reason": "ContainersNotReady", "message": f"containers with unready status: [{names}]"}
-
-
-def _containers(pod: JSON, state: JSON, *, started: bool) -> list[JSON]:
-    return [_container(pod, container, state, started=started) for container in pod["spec"]["containers"]]
-
-
-def _initial(pod: JSON, states: Mapping[str, JSON], *, started: bool) -> JSON:
-    """Return the member for init containers, with the state of each; nothing where there are none."""
-    if not states:
-        return {}
-    statuses = []
-    for container in pod["spec"]["initContainers"]:
-        runs = started and is_sidecar(container)
-        told = _container(pod, container, states[container["name"]], started=runs, kind="initContainerStatuses")
-        statuses.append({**told, "ready": started})
-    return {"initContainerStatuses": statuses}
-
-
-def _container(pod: JSON, container: JSON, state: JSON, *, started: bool, kind: str = "containerStatuses") -> JSON:
-    name = container["name"]
-    known = next((told for told in pod.get("status", {}).get(kind, ()) if told["name"] == name), None)
-    return {
-        "name": name,
-        "image": container["image"],
-        "imageID": "",
-        "ready": started,
-        "started": started,
-        "restartCount": known["restartCount"] if known else 0,
-        "state": state,
-        "lastState": known["lastState"] if known else {},
-        **({name: known[name] for name in _RESIZED if name in known} if known else {}),
-    }
-
-
-def _conditions(
-    pod: JSON,
-    now: str,
-    *,
-    ready: bool,
-    sandbox: bool = False,
-    sandbox_up: bool = False,
-    why: JSON | None = None,
-    uninitialized: JSON | None = None,
-) -> list[JSON]:
-    """Return the kubelet's conditions and those of others; a transition is dated only if the status changes.
-
-    ``why``: reason and message of those that are not met; ``uninitialized``: those of Initialized, if that is not met.
-    ``sandbox``: include the pod's sandbox from now on; ``sandbox_up``: it has one, whether it is ready or not.
-    """
-    conditions: dict[str, JSON] = {
-        condition["type"]: condition for condition in pod.get("status", {}).get("conditions", [])
-    }
-    truth = "True" if ready else "False"
-    for kind in _WITH_SANDBOX if sandbox or SANDBOX in conditions else _WITHOUT_SANDBOX:
-        status = ("True" if uninitialized is None else "False") if kind == "Initialized" else truth
-        status = "True" if kind == SANDBOX and sandbox_up else status
-        old = conditions.get(kind)
-        new: JSON = {"type": kind, "status": status, "lastTransitionTime": now}
-        if status == "False" and kind == "Initialized" and uninitialized is not None:
-            new.update(uninitialized)
-        elif why is not None and status == "False" and kind != SANDBOX:
-            new.update(why)
-        new["lastProbeTime"] = None
-        if old is not None:
-            if old.get("status") == status:
-                new["lastTransitionTime"] = old["lastTransitionTime"]
-            if generation := old.get("observedGeneration"):  # somebody has set it, and it stays
-                new["observedGeneration"] = generation
-        conditions[kind] = new
-    return [*conditions.values()]

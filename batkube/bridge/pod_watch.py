@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from batkube.batsim.jobs import JobState
-from batkube.bridge.cluster import Cluster
+from batkube.bridge.cluster import NODE_LOST, Cluster
 from batkube.bridge.errors import InvariantBroken
 from batkube.bridge.job_control import JobControl
 from batkube.bridge.jobs import Job
@@ -55,7 +55,7 @@ class PodWatch:
     """Listens to the store. A binding takes its node at once; all else is kept until ``take``.
 
     ``adopt`` makes a job of a pod that a client has made, with its key; None if it is none. ``resized`` is called with
-    a pod that asks for other resources than before.
+    a pod that asks for other resources than before. ``gone``: one on a host that has failed is no more.
     """
 
     def __init__(
@@ -65,10 +65,12 @@ class PodWatch:
         cluster: Cluster,
         adopt: Callable[[str, JSON], Job | None],
         resized: Callable[[str, JSON], object],
+        gone: Callable[[Job], object],
     ) -> None:
         self._server = server
         self._adopt = adopt
         self._resized = resized
+        self._gone = gone
         self._control = control
         self._cluster = cluster
         self._changes = Subscription(server, self._on_change, [*self._HANDLERS])
@@ -141,6 +143,9 @@ class PodWatch:
         if metadata.get("generation") != old["metadata"].get("generation") and _resources(pod) != _resources(old):
             self._resized(name, pod)
             self._changed.set()
+        if change.type == DELETED and job.id in self._control.clients.without_host:
+            self._gone(job)  # at once: another pod may get its name
+            return
         if change.type == DELETED or pod["metadata"].get("deletionTimestamp"):
             grace = 0 if change.type == DELETED else pod["metadata"].get("deletionGracePeriodSeconds", 0)
             self._done.deleted[name] = Deletion(pod["metadata"]["uid"], grace, disruption := _disruption(pod))
@@ -157,8 +162,8 @@ class PodWatch:
     def _take_node(self, job: Job, pod: JSON, node: str) -> None:
         if job.client is not None:
             job.client.pod = pod
-            job.client.refused = self._cluster.why_not(pod, node)
-            if job.client.refused is not None:
+            job.client.refused = why = self._cluster.why_not(pod, node)
+            if why is not None and (why != NODE_LOST or self._cluster.why_no_room(pod, node) is not None):
                 return
         # Raising here would only fail the request that wrote the binding: the error is kept for the step loop.
         try:

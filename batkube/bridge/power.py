@@ -193,7 +193,7 @@ class Power:
         return (
             switch.state is PowerState.ON
             and switch.sleep is not None
-            and self._cluster.is_ready(node)
+            and self._cluster.is_up(node)
             and not self._outages.to_come(switch.number)
         )
 

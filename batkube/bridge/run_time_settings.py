@@ -1,4 +1,4 @@
-"""Settings of how long a simulation and the pods of clients go on, and of what becomes of disrupted jobs."""
+"""Settings of how long a simulation and the pods of clients go on, and of what becomes of them where hosts fail."""
 
 from pathlib import Path
 from typing import Annotated
@@ -56,6 +56,17 @@ class RunTimeSettings(BaseModel):
             "HOSTS",
         ),
     ] = ()
+    node_monitor_grace_period: Annotated[
+        float,
+        Field(ge=0, le=LONGEST),
+        Option(
+            "Notice a host that has failed when nothing was heard of it for so long (docs/machines.md); 0: at once.",
+            CLUSTER,
+            "LENGTH",
+            read=read_length,
+        ),
+    ] = 0.0
+    """As kube-controller-manager's flag, whose default is 50 seconds."""
     until: Annotated[
         float,
         Field(ge=0, le=LONGEST),

@@ -30,6 +30,7 @@ from batkube.bridge.job_control import JobControl
 from batkube.bridge.job_files import JobFiles
 from batkube.bridge.membership import Membership
 from batkube.bridge.names import pod_key
+from batkube.bridge.node_leases import NodeLeases
 from batkube.bridge.outages import Outages
 from batkube.bridge.pod_resources import PodResources
 from batkube.bridge.pod_watch import PodWatch
@@ -61,7 +62,8 @@ class Simulation:
 
     ``scheduler_name``, ``served``: see Submissions. ``control_latency``: see Decisions. ``outages``: the external
     events to come, if their file is known. ``machine_events``, ``drains``, ``slowdowns``: what is planned for nodes.
-    ``requeue``, ``hardware`` (Membership), ``spare`` (Cluster), ``power_off_after`` (Power): see there. ``energy``:
+    ``requeue``, ``hardware`` (Membership), ``spare`` (Cluster), ``power_off_after`` (Power), and
+    ``node_monitor_grace_period`` (Kubelets): see there. ``energy``:
     Batsim simulates it, so that hosts can be switched. ``keep_finished``: see Finished. ``seed``: see Draw.
     ``backs_off``: False for a scheduler inside batkube: it decides whenever something changes, and sends no requests.
     ``run_times``: of pods that clients make. ``until``: the date before which it does not end. ``controllers``: played.
@@ -95,25 +97,22 @@ class Simulation:
         hardware: Hardware | str = NO_MORE_HOSTS,
         spare: Sequence[str] = (),
         controllers: Which | Flags = Which.NONE,
+        node_monitor_grace_period: float = 0.0,
     ) -> None:
         self.time = time
         self.reactions = Reactions(decision_time, time)
         self.began = False
         self.over = False
         self.warnings: list[str] = []
-        self.cluster = Cluster(server, time, platform, spare)
+        self.cluster = Cluster(server, time, platform, spare, node_monitor_grace_period)
         self.decisions = Decisions(time, control_latency)
         self.attempts = AttemptLog(events.path.with_name("attempts.csv"))
         self._stretches = WaitLog(events.path.with_name("waits.csv"))
         self.waits = WaitRecorder(server, time, self.cluster, self._stretches, backs_off=backs_off)
         self.control = JobControl(server, time, events, self.cluster, self.decisions, self.attempts, self.waits)
+        files = files or JobFiles()
         self.submissions = Submissions(
-            self.control,
-            self.cluster,
-            files := files or JobFiles(),
-            default_scheduler=scheduler_name,
-            served=served,
-            warn=self.warn,
+            self.control, self.cluster, files, default_scheduler=scheduler_name, served=served, warn=self.warn
         )
         self.finished = Finished(self.control, self.cluster, keep_finished, events.path.parent)
         self.gangs = Gangs(self.control, time, events)
@@ -121,9 +120,8 @@ class Simulation:
         self.power = Power(
             server, self.cluster, self.decisions, time, events, self.outages, self.warn, off_after=power_off_after
         )
-        self._availability = Availability(self.control, self.cluster, self.outages, self.power, time, events)
         self.cluster.more_may_come = not isinstance(hardware, str) and served is None
-        self._membership = Membership(server, self._availability, time, events, self.power, hardware)
+        self._leases = NodeLeases(server, self.cluster.kubelets, time)
         self._drains = Drains(drains, server, time, events)
         self._speeds = Speeds(slowdowns, server, self.cluster, time, events, hardware)
         self._draw = Draw(seed)
@@ -134,32 +132,33 @@ class Simulation:
         )
         self._server = server
         self._events = events
-        self.registration = Registration(
-            server, time, self.control.clients, self.decisions, until=until, warn=self.warn
-        )
+        clients = self.control.clients
+        self.registration = Registration(server, time, clients, self.decisions, until=until, warn=self.warn)
         self.requeue = Requeue(requeue, self.control, files, self.registration, time, events, self.warn)
+        run_times = run_times or RunTimeRules()
         self.clients = ClientPods(
-            self.control,
-            self.cluster,
-            self.stages,
-            time,
-            RunTimes(run_times or RunTimeRules(), seed=seed, profile=self.submissions.profile, warn=self.warn),
-            self.registration,
-            self._speeds,
-            events,
-            served=None if served is None else tuple(served),
-            warn=self.warn,
+            self.control, self.cluster, self.stages, time,
+            RunTimes(run_times, seed=seed, profile=self.submissions.profile, warn=self.warn),
+            self.registration, self._speeds, events,
+            served=None if served is None else tuple(served), warn=self.warn,
+        )  # fmt: skip
+        self._availability = Availability(
+            self.control, self.cluster, self.outages, self.power, time, events, self.stages, self.clients.lost
         )
+        self._membership = Membership(server, self._availability, time, events, self.power, hardware)
         self._resources = PodResources(
             server, self.control, self.cluster, time, events, self.clients.plan, self.warn, run_times
         )
         self._deletions = Deletions(self.control, self.stages, self.clients, self._drains, requeue=requeue is not None)
-        self._watch = PodWatch(server, self.control, self.cluster, self.clients.adopt, self._resources.changed)
+        self._watch = PodWatch(
+            server, self.control, self.cluster, self.clients.adopt, self._resources.changed, self.clients.lost.gone
+        )
         self._static_jobs_to_come = True
         self.arrivals = Arrivals(server, time, events)
         self._controllers = Controllers(
             server, time, self.warn, controllers,
             lambda: self.registration.goes_on or self._static_jobs_to_come or self.control.holds_static_jobs,
+            self.cluster.kubelets,
         )  # fmt: skip
         self.deeds = UserDeeds(server, time, events, alone=not backs_off)
         self._external_events_to_come = False
@@ -169,9 +168,8 @@ class Simulation:
         self.waits.finish()
         for part in (self._watch, self._membership, self.power, self._controllers, self.registration, self.deeds):
             part.stop()
-        self._resources.close()
-        self.attempts.close()
-        self._stretches.close()
+        for written in (self._resources, self.attempts, self._stretches):
+            written.close()
         if self._admit in self._server.bind_admission:
             self._server.bind_admission.remove(self._admit)
 
@@ -206,7 +204,8 @@ class Simulation:
     def _goes_on(self) -> bool:
         """True if jobs are to come or will end by themselves, or others act by themselves."""
         going = self._static_jobs_to_come or self.control.ends_to_come or self._controllers.act_by_themselves
-        return going or self.registration.goes_on or self.arrivals.next_date is not None
+        going = going or self.registration.goes_on or self._availability.awaited
+        return going or self.arrivals.next_date is not None
 
     @property
     def waits_for_scheduler(self) -> bool:
@@ -233,6 +232,7 @@ class Simulation:
         self.finished.collect()  # now that all that was decided on them is sent
         events = in_drawn_order(message.events, self._draw)
         if self._availability.foresee(message):
+            self._controllers.sync_nodes()
             events = sorted(events, key=lambda event: not takes_away(event))
         changed = told = False
         last_loss = -1
@@ -253,7 +253,7 @@ class Simulation:
             changed = self._server.store.revision != revision
         self.time.advance(max(self.time.now, message.now))
         parts = (self.stages, self.clients, self._resources, self._drains, self._speeds, self.arrivals, self.power)
-        advanced = [part.advance() for part in parts]
+        advanced = [part.advance() for part in (*parts, self._leases)]
         self._controllers.sync()
         return any(advanced) or told
 
@@ -294,9 +294,8 @@ class Simulation:
             self.registration.begin()
         self.decisions.table.exclusive = not data.allow_compute_sharing
         storages = Storages(data.storage_resources, named=data.names_storages)
-        self.cluster.create(
-            data.compute_resources, exclusive=not data.allow_compute_sharing, storages=storages, draw=self._draw
-        )
+        exclusive = not data.allow_compute_sharing
+        self.cluster.create(data.compute_resources, exclusive=exclusive, storages=storages, draw=self._draw)
         if self._energy:
             self.power.begin(self._platform)
         self._server.bind_admission.append(self._admit)
@@ -382,6 +381,7 @@ class Simulation:
         dates = (
             self.clients.next_date, self._drains.next_date, self._speeds.next_date, until, self.power.next_date,
             self._controllers.next_date, self.arrivals.next_date, self.stages.idle_date if self._goes_on else None,
+            self._leases.next_date,
         )  # fmt: skip
         for date in (None if self.over else self.stages.next_date, *(dates if self.unfinished else ())):
             if date is not None:

@@ -76,6 +76,8 @@ class PodStages:
         self._pulls: ImagePulls | None = None
         if startup is not None and startup.model.images is not None:
             self._pulls = ImagePulls(startup.model.images, startup.seed, control, cluster, time, events, self.turns)
+        self._without_host: dict[str, dict[str, Job]] = {}
+        """The pods that have come to hosts that have failed, with their jobs, by node."""
         self.first: Callable[[Job, str, Action], bool] = lambda job, pod, go_on: False
         """Does what comes before the process of a pod, and then calls the last; False if nothing is to be done."""
         self._prepared: dict[str, set[str]] = {}
@@ -103,8 +105,11 @@ class PodStages:
         """Note that the pod has its node. Raises InputError if a trace does not know the pod.
 
         The kubelet notes at once a pod that waits for others of its job: kube-scheduler distinguishes possible victims
-        by the date of that (``startTime``).
+        by the date of that (``startTime``). On a host that has failed nothing happens before it is back.
         """
+        if not self._cluster.runs(node := job.nodes[pod]):
+            self._without_host.setdefault(node, {})[pod] = job
+            return
         if self._startup is None:
             if job.client is None and job.requirements.pod:
                 self._prepare(job, pod)
@@ -158,6 +163,12 @@ class PodStages:
 
         pulls.begin(job, pod, delays.pulled, holds, pulled, initial=initial)
 
+    def host_is_back(self, node: str) -> None:
+        """Start the pods that have come to a node whose host had failed, unless others were made in their place."""
+        for pod, job in self._without_host.pop(node, {}).items():
+            if job.life.state is JobState.SUBMITTED and job.nodes.get(pod) == node:
+                self.bound(job, pod)
+
     def _started(self, job: Job, pod: str) -> None:
         if self.first(job, pod, partial(self._started, job, pod)):
             return
@@ -185,6 +196,8 @@ class PodStages:
 
     def start(self, job: Job) -> None:
         """Start the job when its hosts are on, unless one of them goes before Batsim would have started it."""
+        if not all(self._cluster.runs(node) for node in job.nodes.values()):
+            return
         if not self._power.switches_hosts and not self._outages.known:
             self._start(job)
             return

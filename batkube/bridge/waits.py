@@ -146,7 +146,7 @@ class WaitRecorder:
         name = change.object["metadata"]["name"]
         if name not in self._nodes:
             return
-        state = change.type != DELETED and self._cluster.is_ready(name), NodeFacts.of(change.object)
+        state = change.type != DELETED and self._cluster.is_up(name), NodeFacts.of(change.object)
         if state != self._nodes[name]:
             self._nodes[name] = state
             waits = self._at_present()

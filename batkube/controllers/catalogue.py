@@ -32,6 +32,11 @@ def _loaded(place: str) -> type[Controller]:
     return found
 
 
+NODE_LIFECYCLE = Listed(
+    ("nodes",), "node_lifecycle.controller:NodeLifecycleController", ("node-lifecycle-controller", "nodelifecycle")
+)
+"""The controller of nodes that are lost, which is played where others are not, too, if their loss is known at once."""
+
 BUILT_IN = (
     Listed(("cronjobs.batch",), "cron_job.controller:CronJobController", ("cronjob-controller", "cronjob")),
     Listed(("jobs.batch",), "job.controller:JobController", ("job-controller", "job")),
@@ -56,6 +61,7 @@ BUILT_IN = (
     Listed(
         ("jobs.batch",), "ttl_after_finished:TtlAfterFinished", ("ttl-after-finished-controller", "ttl-after-finished")
     ),
+    NODE_LIFECYCLE,
     Listed(("nodes",), "taint_eviction:TaintEvictionController", ("taint-eviction-controller",)),
     Listed(("pods", "nodes"), "pod_gc:PodGarbageCollector", ("pod-garbage-collector-controller", "podgc")),
     Listed(

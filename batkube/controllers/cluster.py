@@ -4,7 +4,9 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from batkube.controllers.flags import Flags
+from batkube.controllers.kubelets import Kubelets
 from batkube.controllers.owners import controller_of
+from batkube.controllers.placed_pods import PlacedPods
 from batkube.controllers.work_queue import Clock
 from batkube.kube.apimachinery.times import read_second
 from batkube.kube.server import ApiServer
@@ -108,14 +110,18 @@ class Cluster:
         goes_on: Callable[[], bool] = lambda: True,
         work: Callable[[], bool] = lambda: False,
         flags: Flags | None = None,
+        kubelets: Kubelets | None = None,
     ) -> None:
         self.server = server
         self.clock = clock
         self.warn = warn
         self.goes_on = goes_on
         self.flags = flags or Flags()
+        self.kubelets = kubelets or Kubelets()
+        """What is heard of the nodes."""
         self._work = work
         self._owned: dict[str, Owned] = {}
+        self._placed_pods: PlacedPods | None = None
         self._event_number = 0
 
     def let_others_act(self) -> None:
@@ -128,6 +134,8 @@ class Cluster:
         for owned in self._owned.values():
             owned.stop()
         self._owned.clear()
+        if self._placed_pods is not None:
+            self._placed_pods.stop()
 
     @property
     def now(self) -> float:
@@ -158,6 +166,13 @@ class Cluster:
         if resource not in self._owned:
             self._owned[resource] = Owned(self.server, resource)
         return self._owned[resource]
+
+    @property
+    def placed_pods(self) -> PlacedPods:
+        """The pods that have not ended, by their nodes."""
+        if self._placed_pods is None:
+            self._placed_pods = PlacedPods(self.server)
+        return self._placed_pods
 
     def text(self, date: float | None = None) -> str:
         """Return a date, by default the present, as objects have it."""

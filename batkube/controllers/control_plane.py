@@ -8,6 +8,7 @@ from batkube.controllers.catalogue import BUILT_IN, Listed
 from batkube.controllers.cluster import Cluster
 from batkube.controllers.controller import ALL, Controller
 from batkube.controllers.flags import Flags
+from batkube.controllers.kubelets import Kubelets
 from batkube.controllers.work_queue import Clock
 from batkube.kube.server import ApiServer
 from batkube.kube.storage.store import ADDED, DELETED, Change
@@ -29,8 +30,8 @@ class ControlPlane:
     """Plays controllers from ``start`` to ``stop``: at ``sync`` until nothing moves any more.
 
     ``kinds``: those that are played; None for all that are built in. ``flags``: what a user says of them.
-    ``gives_way_to``: nothing is played as soon as a client has called whose User-Agent has this in it. ``goes_on``: see
-    Cluster. ``warn`` tells the user something.
+    ``gives_way_to``: nothing is played as soon as a client has called whose User-Agent has this in it. ``goes_on``,
+    ``kubelets``: see Cluster. ``warn`` tells the user something.
     """
 
     def __init__(
@@ -43,10 +44,11 @@ class ControlPlane:
         flags: Flags | None = None,
         gives_way_to: str | None = MANAGER,
         goes_on: Callable[[], bool] = lambda: True,
+        kubelets: Kubelets | None = None,
     ) -> None:
         self._server = server
         self._warn = warn
-        self._cluster = Cluster(server, clock, warn, goes_on, self._work, flags)
+        self._cluster = Cluster(server, clock, warn, goes_on, self._work, flags, kubelets)
         given: Sequence[_Kind] = BUILT_IN if kinds is None else kinds
         self._kinds = [kind for kind in given if not isinstance(kind, Listed) or self._cluster.flags.play(kind.names)]
         self._acting: list[Controller] = []
@@ -83,6 +85,11 @@ class ControlPlane:
             self._cluster.close()
         self._listening = False
         self._asleep, self._sleepers, self._woken, self._running, self._controllers = {}, {}, {}, {}, []
+
+    def need(self, kind: _Kind) -> None:
+        """Start a controller of ``kinds``, whatever objects there are, if it does not run."""
+        if self._listening and kind in self._kinds and kind not in self._running:
+            self._woken[kind] = None
 
     def sync(self) -> bool:
         """Let all controllers act, at the present date, until none has anything to do; tell whether one had."""

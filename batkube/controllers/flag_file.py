@@ -3,6 +3,7 @@
 controllers: ['*', '-cronjob-controller']   # as the flag has them: all but one; or those that are named
 terminated-pod-gc-threshold: 1000
 pvclaimbinder-sync-period: 15s
+node-eviction-rate: 0.1                     # and others, as docs/controllers.md has them
 """
 
 from difflib import get_close_matches
@@ -32,6 +33,9 @@ def _built_in(entries: tuple[str, ...]) -> tuple[str, ...]:
 
 Length = Annotated[Annotated[float, Field(gt=0, le=LONGEST)], BeforeValidator(read_length_if_text)]
 
+Rate = Annotated[float, Field(ge=0, le=1e6)]
+"""A number of nodes a simulated second."""
+
 
 class FlagFile(BaseModel):
     """The content of the file: what is left out is as it is without a file."""
@@ -43,6 +47,11 @@ class FlagFile(BaseModel):
     controllers: Annotated[tuple[str, ...], BeforeValidator(_entries), AfterValidator(_built_in)] = Flags.controllers
     terminated_pod_gc_threshold: Annotated[int, Field(strict=True, ge=0)] = Flags.terminated_pod_gc_threshold
     pvclaimbinder_sync_period: Length = Flags.pvclaimbinder_sync_period
+    node_monitor_period: Length = Flags.node_monitor_period
+    node_eviction_rate: Rate = Flags.node_eviction_rate
+    secondary_node_eviction_rate: Rate = Flags.secondary_node_eviction_rate
+    large_cluster_size_threshold: Annotated[int, Field(strict=True, ge=0)] = Flags.large_cluster_size_threshold
+    unhealthy_zone_threshold: Annotated[float, Field(ge=0, le=1)] = Flags.unhealthy_zone_threshold
 
     @model_validator(mode="before")
     @classmethod
@@ -51,6 +60,8 @@ class FlagFile(BaseModel):
             raise ValueError("expected flags of kube-controller-manager, such as `controllers: job-controller`")
         heeded = [str(field.alias) for field in cls.model_fields.values()]
         for name in value:
+            if name == "node-monitor-grace-period":
+                raise ValueError(f"{name} is an option of its own: --{name}")
             if name not in heeded:
                 near = get_close_matches(str(name), heeded, n=1)
                 meant = f"did you mean {near[0]}?" if near else f"there are {', '.join(heeded)}"

@@ -16,6 +16,16 @@ class Flags:
     """The number of ended pods that may stay; 0 for any."""
     pvclaimbinder_sync_period: float = 15.0
     """The simulated seconds between two looks at claims that have no volume, from the beginning of the simulation."""
+    node_monitor_period: float = 5.0
+    """The simulated seconds between two looks at the nodes, from the beginning of the simulation."""
+    node_eviction_rate: float = 0.1
+    """The nodes of a zone that are tainted, so that their pods go, a simulated second."""
+    secondary_node_eviction_rate: float = 0.01
+    """The same, of a large zone of which much is lost."""
+    large_cluster_size_threshold: int = 50
+    """The number of nodes beyond which a zone is large. Of one that is not, and of which much is lost, no pods go."""
+    unhealthy_zone_threshold: float = 0.55
+    """The share of a zone's nodes that is much to lose."""
 
     def play(self, names: tuple[str, ...]) -> bool:
         """Tell whether a controller of these names is played: an entry that names it counts before ``*``."""

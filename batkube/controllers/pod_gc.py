@@ -15,7 +15,7 @@ from batkube.kube.apimachinery.status import ApiError
 from batkube.kube.storage.store import DELETED
 
 PERIOD, QUARANTINE = 20.0, 40.0
-"""Simulated seconds: between two looks, and before a node counts as gone for good."""
+"""Simulated seconds: between two looks, and after which a node counts as gone for good, at the look after that."""
 _OUT_OF_SERVICE = "node.kubernetes.io/out-of-service"
 
 
@@ -60,7 +60,7 @@ class PodGarbageCollector(Controller):
         nodes = {pod["spec"].get("nodeName") or "": None for pod in pods}
         found = {name: self.cluster.get("nodes", "", name) for name in nodes if name}
         missing = [name for name, node in found.items() if node is None]
-        gone = {name for name, date in self._gone.items() if date <= now and name in missing}
+        gone = {name for name, date in self._gone.items() if date < now and name in missing}
         self._gone = {name: self._gone.get(name, now + QUARANTINE) for name in missing if name not in gone}
         for pod in pods:
             node = pod["spec"].get("nodeName") or ""
@@ -93,9 +93,10 @@ class PodGarbageCollector(Controller):
         try:
             if not is_ended(pod):
                 self.client.modify("pods", *key_of(pod), fail, "status")
-            self.client.delete("pods", *key_of(pod), grace_seconds=0)
+                self.cluster.let_others_act()  # a StatefulSet deletes it, and makes another of its name
+            self.client.delete("pods", *key_of(pod), uid=pod["metadata"]["uid"], grace_seconds=0)
         except ApiError as error:
-            if error.code != 404:
+            if error.code not in (404, 409):
                 self.queue.add_at_next("pods", PERIOD)
 
 

@@ -74,6 +74,11 @@ def is_deleted(pod: JSON) -> bool:
     return bool(pod["metadata"].get("deletionTimestamp"))
 
 
+def comes_to_an_end(pod: JSON) -> bool:
+    """Tell whether the pod is no server: its containers are not started again whatever happens."""
+    return bool(pod["spec"].get("restartPolicy", "Always") != "Always")
+
+
 def is_active(pod: JSON) -> bool:
     """Tell whether the pod runs or will, and nobody has deleted it."""
     return not is_ended(pod) and not is_deleted(pod)

@@ -1,22 +1,22 @@
 """Pods on nodes with NoExecute taints that they do not tolerate, or not for longer (``pkg/controller/tainteviction``).
 
-Not for the taint of a node that is unreachable: here that is a host that has failed, and what ran there has ended.
-Ended pods stay.
+Ended pods stay, which upstream deletes as well. Nobody waits for the deletion of servers from nodes that are lost.
 """
 
+import math
 from typing import Any
 
 from batkube.controllers.cluster import Key
 from batkube.controllers.controller import JSON, NORMAL, Change, Controller
 from batkube.controllers.flags import Flags
+from batkube.controllers.node_lifecycle.taints import NO_EXECUTE, NOT_READY, UNREACHABLE
 from batkube.controllers.owners import key_of, unless_gone
-from batkube.controllers.pods import is_ended, target_for_disruption
+from batkube.controllers.pods import comes_to_an_end, is_ended, target_for_disruption
 from batkube.kube.apimachinery.taints import tolerates
 from batkube.kube.storage.store import DELETED
 
 _SAME = 1e-6
 """Simulated seconds by which a date may be missed: calls come at whole microseconds."""
-_UNREACHABLE = "node.kubernetes.io/unreachable"
 
 
 class TaintEvictionController(Controller):
@@ -48,34 +48,48 @@ class TaintEvictionController(Controller):
             (self._tainted.add if tainted else self._tainted.discard)(name)
             if change.before is not None and _no_execute(change.before.obj) == _no_execute(obj):
                 return
-            for pod in self.cluster.list("pods"):
-                if pod["spec"].get("nodeName") == name:
-                    self.queue.add(key_of(pod))
+            for key in (*map(key_of, self.cluster.placed_pods.on(name)), *self._evictions):
+                self.queue.add(key)
         elif obj["spec"].get("nodeName") in self._tainted or key_of(obj) in self._evictions:
-            self.queue.add(key_of(obj))
+            ended = is_ended(obj) and (change.before is None or not is_ended(change.before.obj))
+            if change.type == DELETED or ended or change.before is None or _placing(change.before.obj) != _placing(obj):
+                self.queue.add(key_of(obj))
 
     def sync(self, key: Key) -> None:
         pod = self.cluster.get("pods", *key)
-        node = self.cluster.get("nodes", "", pod["spec"].get("nodeName") or "") if pod is not None else None
-        if pod is None or node is None or is_ended(pod) or "deletionTimestamp" in pod["metadata"]:
-            self._cancel(key)
+        if pod is None:
+            if self._cancel(key):
+                self._tell(key, "Cancelling deletion of Pod")
             return
-        now, patience = self.cluster.now, _patience(_no_execute(node), pod["spec"].get("tolerations") or [])
+        now, node = self.cluster.now, self.cluster.get("nodes", "", pod["spec"].get("nodeName") or "")
+        patience: float | None = math.inf  # of a node that is gone what was planned happens all the same
+        if node is not None:
+            patience = _patience(_no_execute(node), pod["spec"].get("tolerations") or [])
         if patience is None:
             if self._cancel(key):
                 self._tell(key, "Cancelling deletion of Pod")
             return
-        date = self._evictions.setdefault(key, now + patience) if patience else now
+        if is_ended(pod) or (_is_lost(node) and not self.cluster.kubelets.outlives(pod)):
+            self.queue.discard(key)
+            return
+        date = self._evictions.get(key)
+        if not patience and date is not None and date > now + _SAME:
+            self._tell(key, "Cancelling deletion of Pod")
+            date = now
+        date = now + patience if date is None else date
+        if date == math.inf:
+            return
         if date > now + _SAME:
-            self.queue.add_after(key, date - now)
+            self._evictions[key] = date
+            self.queue.add_after(key, date - now, awaited=_is_awaited(pod, node))
             return
         self._cancel(key)
         self._delete(key)
 
     def _cancel(self, key: Key) -> bool:
-        """Plan no deletion of the pod any more; tell whether one was."""
+        """Plan no deletion of the pod any more; tell whether one was to come."""
         self.queue.discard(key)
-        return self._evictions.pop(key, None) is not None
+        return self._evictions.pop(key, 0.0) > self.cluster.now
 
     def _delete(self, key: Key) -> None:
         self._tell(key, "Marking for deletion Pod")
@@ -94,9 +108,24 @@ class TaintEvictionController(Controller):
         self.recorder.event({}, NORMAL, "TaintManagerEviction", f"{what} {namespace}/{name}", reference=reference)
 
 
+def _placing(pod: JSON) -> tuple[object, object]:
+    """Return the members of a pod on which its patience depends."""
+    return pod["spec"].get("nodeName"), pod["spec"].get("tolerations")
+
+
+def _is_awaited(pod: JSON, node: JSON | None) -> bool:
+    """Tell whether the simulation goes on for a deletion: not for that of a server from a node that is lost."""
+    return comes_to_an_end(pod) or not _is_lost(node)
+
+
+def _is_lost(node: JSON | None) -> bool:
+    """Tell whether the node has no other such taints than those of a lost node."""
+    return node is None or all(taint["key"] in (NOT_READY, UNREACHABLE) for taint in _no_execute(node))
+
+
 def _no_execute(node: JSON) -> list[JSON]:
     taints = (node.get("spec") or {}).get("taints") or ()
-    return [taint for taint in taints if taint["effect"] == "NoExecute" and taint["key"] != _UNREACHABLE]
+    return [taint for taint in taints if taint["effect"] == NO_EXECUTE]
 
 
 def _patience(taints: list[JSON], tolerations: list[JSON]) -> float | None:

@@ -134,7 +134,7 @@ class Feed:
             allocatable, taken, count = cluster.occupancy.use_of(name)
             cpu = allocatable.get("cpu", 0)
             part = round(100 * taken.get("cpu", 0) / cpu) if cpu else 100 * bool(count)
-            use.append((100 * bool(count) if cluster.exclusive else part) if cluster.is_ready(name) else -1)
+            use.append((100 * bool(count) if cluster.exclusive else part) if cluster.is_up(name) else -1)
             pods.append(count)
         return Look(
             clock=clock,

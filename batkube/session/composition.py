@@ -121,6 +121,7 @@ async def play(
             startup=inputs.startup,
             run_times=inputs.run_times,
             until=settings.run_times.until,
+            node_monitor_grace_period=settings.run_times.node_monitor_grace_period,
             requeue=read_requeue(settings.run_times.requeue),
             hardware=hardware(settings, simulator),
             spare=settings.run_times.spare_hosts,

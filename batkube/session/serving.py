@@ -149,6 +149,7 @@ async def _simulations(
             startup=given.startup,
             run_times=given.run_times,
             until=settings.run_times.until,
+            node_monitor_grace_period=settings.run_times.node_monitor_grace_period,
             requeue=read_requeue(settings.run_times.requeue),
             spare=settings.run_times.spare_hosts,
             controllers=given.controllers,

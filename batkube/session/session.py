@@ -64,8 +64,8 @@ class Session:
     ``served``: the names that running schedulers go by, where they are known.
     ``pace``: how simulated time goes on, for whoever controls it; by default as ``settings`` say.
     ``retries_on_events``: see StepLoop.
-    ``run_times``, ``until``, ``requeue``, ``hardware``, ``spare``, ``controllers``, ``control_latency``, ``outages``,
-    ``energy``, ``power_off_after``, ``seed``: see Simulation.
+    ``run_times``, ``until``, ``node_monitor_grace_period``, ``requeue``, ``hardware``, ``spare``, ``controllers``,
+    ``control_latency``, ``outages``, ``energy``, ``power_off_after``, ``seed``: see Simulation.
     ``machines``: what is planned for them.
     ``parquet``: write the tables as Apache Parquet, too.
     ``use_of``: tells what the scheduler's process has used so far.
@@ -88,6 +88,7 @@ class Session:
         startup: Startup | None = None,
         run_times: RunTimeRules | None = None,
         until: float = 0.0,
+        node_monitor_grace_period: float = 0.0,
         requeue: RequeueRule | None = None,
         hardware: Hardware | str = NO_MORE_HOSTS,
         spare: Sequence[str] = (),
@@ -125,6 +126,7 @@ class Session:
             startup=startup,
             run_times=run_times,
             until=until,
+            node_monitor_grace_period=node_monitor_grace_period,
             requeue=requeue,
             hardware=hardware,
             spare=spare,

@@ -8,7 +8,6 @@ from batkube.bridge.simulation import Simulation
 from batkube.bridge.time import SimulatedTime
 from batkube.clock.pace import Pace
 from batkube.kube.server import ApiServer
-from batkube.live.node_leases import serve_node_leases
 from batkube.live.usage import log_of, serve_usage
 from batkube.session.api_server import api_server
 from batkube.settings import RunSettings, ServeSettings
@@ -66,6 +65,5 @@ def simulated_server(
 
     server.more_metrics.append(metrics)
     serve_usage(server, clock.rfc3339)
-    serve_node_leases(server, clock)
     server.tell_logs(log_of)
     return server

@@ -5,9 +5,13 @@ from pathlib import Path
 
 import pytest
 
+from batkube.batsim.external_events import ExternalEvent
 from batkube.batsim.jobs import JobState
+from batkube.bridge.controller_settings import Which
+from batkube.bridge.names import pod_key
 from batkube.bridge.run_times import RunTimeRules
 from batkube.bridge.step_settings import OnDeadlock, StepSettings
+from batkube.results.pods import REPLACED
 from batkube.results.resizes import spans
 from tests.bridge.test_client_pods import pod
 from tests.bridge.world import JSON, World, delays, outage
@@ -20,6 +24,7 @@ class Game:
 
     def __init__(self, folder: Path, seed: int) -> None:
         self.rng = random.Random(seed)
+        self.fate = random.Random(f"machines {seed}")
         self.made = 0
         jobs = [
             {"id": str(number), "subtime": self.rng.randint(0, 300), "cpu": self.rng.randint(1, CORES), "profile": "p"}
@@ -28,11 +33,25 @@ class Game:
         objects = [self.pod() for _ in range(self.rng.randint(1, 10))]
         keep = self.rng.choice((None, None, 0, 3))
         until = self.rng.choice((0.0, 700.0))
+        oom_killer = self.rng.random() < 0.7
+        outages = self.outages() if self.rng.random() < 0.6 else []
         self.world = World(
             folder, [CORES, CORES], delays(*jobs, p=self.rng.randint(1, 200)), sharing=True, objects=objects,
-            run_times=RunTimeRules(oom_killer=self.rng.random() < 0.7),
-            keep_finished=keep, until=until, external_events=outage(0, 40, 90) if self.rng.random() < 0.4 else (),
+            run_times=RunTimeRules(oom_killer=oom_killer), keep_finished=keep, until=until,
+            external_events=outages, controllers=self.fate.choice((Which.NONE, Which.BUILTIN)),
+            grace=self.fate.choice((0.0, 0.0, 7.0, 50.0)),
         )  # fmt: skip
+
+    def outages(self) -> list[ExternalEvent]:
+        """Let hosts fail, for good or for a while; some flap, and both may be gone at once."""
+        events, fate = [], self.fate
+        for host in (0, 1):
+            date = float(fate.choice((0, 5, 40, 100)))
+            for _ in range(fate.randint(0, 3)):
+                length = fate.choice((0, 1, 30, 60, 400, 100_000))
+                events += outage(host, date, date + length)
+                date += length + fate.choice((1, 20, 90))
+        return sorted(events, key=lambda event: event.timestamp)
 
     def pod(self) -> JSON:
         rng = self.rng
@@ -51,6 +70,9 @@ class Game:
             made["spec"]["activeDeadlineSeconds"] = rng.choice((1, 50, 400))
         if rng.random() < 0.3:
             self.more(made)
+        if self.fate.random() < 0.5:
+            patience = self.fate.choice((0, 5, 40))
+            made["spec"]["tolerations"] = [{"operator": "Exists", "effect": "NoExecute", "tolerationSeconds": patience}]
         return made
 
     def more(self, made: JSON) -> None:
@@ -100,7 +122,7 @@ class Game:
         for waiting in world.waiting():
             for node in world.nodes():
                 name, metadata = node["metadata"]["name"], waiting["metadata"]
-                if world.simulation.cluster.why_not(waiting, name) is None:
+                if world.simulation.cluster.why_no_room(waiting, name) is None:
                     await world.bind(metadata["name"], name, metadata["namespace"])
                     break
 
@@ -108,7 +130,8 @@ class Game:
         """Hold the end to what must be so, whatever was drawn."""
         control = self.world.simulation.control
         rows = list(self.world.simulation.finished.pods())
-        assert len({(row.pod, row.job_id) for row in rows}) == len(rows)
+        kept = [(row.pod, row.job_id) for row in rows if row.reason != REPLACED]
+        assert len({*kept}) == len(kept)
         ended = list(self.world.simulation.finished.records())
         assert len({record.job_id for record in ended}) == len(ended)
         assert control.submitted == len(ended) + len(control.clients.stopped)
@@ -126,8 +149,23 @@ class Game:
         for there in used.values():
             for date, _, _ in there:
                 assert sum(cpu for since, until, cpu in there if since <= date < until) <= CORES
+        self.check_api()
         still = [name for name, pods in control.jobs.items() if pods.life.state is JobState.RUNNING]
         assert not still or all(control.jobs[name].client for name in still)
+
+    def check_api(self) -> None:
+        """Hold what the API shows of pods to what runs: but for hosts that have failed it is the same."""
+        control, cluster = self.world.simulation.control, self.world.simulation.cluster
+        for shown in self.world.server.list("pods"):
+            metadata, node = shown["metadata"], shown["spec"].get("nodeName")
+            job = control.job_of(pod_key(metadata["namespace"], metadata["name"]))
+            if node is None or job is None or job.uids.get(job.pods[0]) != metadata["uid"] or not cluster.runs(node):
+                continue
+            assert job.id not in control.clients.without_host
+            if job.client is not None and shown["status"]["phase"] in ("Succeeded", "Failed"):
+                assert not cluster.occupancy.holds(metadata["uid"]), shown["metadata"]
+            elif job.client is not None:
+                assert cluster.occupancy.holds(metadata["uid"]), shown["metadata"]
 
 
 @pytest.mark.parametrize("seed", [*range(60), 148])  # 148: a pod gets its node when all is over

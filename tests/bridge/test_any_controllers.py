@@ -1,4 +1,5 @@
-"""Jobs, CronJobs and users at random: whatever they do, Jobs come to an end, no pod is left, and twice is the same."""
+"""Jobs, CronJobs, users and failures at random: whatever they do, Jobs come to an end, no pod is left, and twice is
+the same."""
 
 from pathlib import Path
 from random import Random
@@ -6,8 +7,9 @@ from typing import Any
 
 import pytest
 
+from batkube.batsim.external_events import ExternalEvent
 from batkube.bridge.controller_settings import Which
-from tests.bridge.world import JSON, World, first_fit
+from tests.bridge.world import JSON, World, first_fit, outage
 
 NO_JOBS: JSON = {"jobs": [], "profiles": {"ten": {"type": "delay", "delay": 10}}}
 
@@ -55,11 +57,25 @@ def objects(draw: Random) -> list[JSON]:
     return found
 
 
+def outages(fate: Random) -> list[ExternalEvent]:
+    """Return when hosts fail; all come back."""
+    events = []
+    for host in (0, 1):
+        date = 0.0
+        for _ in range(fate.randint(0, 3)):
+            date += fate.randint(1, 100)
+            length = fate.choice((1, 30, 60, 400))
+            events += outage(host, date, date + length)
+            date += length
+    return sorted(events, key=lambda event: event.timestamp)
+
+
 async def play(folder: Path, seed: int) -> World:
-    draw = Random(seed)
+    draw, fate = Random(seed), Random(f"machines {seed}")
     world = World(
-        folder, [8], NO_JOBS, sharing=True, objects=objects(draw), until=draw.randint(0, 300), controllers=Which.AUTO
-    )
+        folder, [8, 8], NO_JOBS, sharing=True, objects=objects(draw), until=draw.randint(0, 300),
+        controllers=Which.AUTO, external_events=outages(fate), grace=fate.choice((0.0, 50.0)),
+    )  # fmt: skip
 
     def of(resource: str) -> Any:
         found = world.server.list(resource, "default")

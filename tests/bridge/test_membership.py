@@ -158,5 +158,5 @@ async def test_an_outage_of_a_node_that_is_deleted_means_nothing(tmp_path: Path,
     world = World(tmp_path, [4, 4], delays(*jobs, p=30), sharing=sharing, external_events=outage(0, 10, 15))
     await world.run(Administrator(at4={"delete": "h0"}, at20=new_node("h0")))
     assert ("a", "KILLED", 1, 4) in runs(world)
-    assert world.simulation.cluster.is_ready("h0")
+    assert world.simulation.cluster.is_up("h0")
     assert not world.simulation.cluster.is_gone("h0")

@@ -230,7 +230,7 @@ async def test_a_pod_that_is_made_anew_at_the_same_date_goes_through_its_stages_
     assert len(told) == 2
 
 
-async def test_a_pod_of_a_client_whose_node_is_lost_while_it_starts_does_not_start(tmp_path: Path) -> None:
+async def test_a_pod_of_a_client_whose_host_fails_while_it_starts_starts_anew_when_that_is_back(tmp_path: Path) -> None:
     startup = Startup(StartupModel.model_validate(STAGES), seed=0)
     workload = delays({"id": "a", "subtime": 30})
     cluster = World(
@@ -243,5 +243,6 @@ async def test_a_pod_of_a_client_whose_node_is_lost_while_it_starts_does_not_sta
     )
     await cluster.run(first_fit)
     (record,) = [row for row in cluster.simulation.finished.pods() if row.pod == "one"]
-    assert (record.phase, record.reason, record.starting_time, record.finish_time) == ("Failed", "NodeLost", None, 1.0)
-    assert [job.name for job in cluster.simulation.control.ended] == ["a"]
+    assert (record.phase, record.reason, record.starting_time) == ("Succeeded", "", 22.0)
+    assert [job.name for job in cluster.simulation.control.ended] == ["one.run2", "a"]
+    assert record.job_id == "pods!one.run2"

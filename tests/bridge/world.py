@@ -71,6 +71,7 @@ class World:
         objects: Sequence[JSON] = (),
         dynamic: bool = True,
         served: Sequence[str] | None = ("default-scheduler",),
+        grace: float = 0.0,
     ) -> None:
         more = f'speed="{SPEEDS}">{POWER}</host>' if energy else 'speed="1Gf"/>'
         hosts = "".join(f'<host id="h{index}" core="{count}" {more}' for index, count in enumerate(cores))
@@ -121,6 +122,7 @@ class World:
             hardware=self.simulator if grows else NO_MORE_HOSTS,
             spare=spare,
             controllers=controllers,
+            node_monitor_grace_period=grace,
         )
         self.client = httpx.AsyncClient(transport=httpx.ASGITransport(app=self.server.asgi), base_url="http://cluster")
 

@@ -7,6 +7,7 @@ from batkube.bridge.time import SimulatedTime
 from batkube.controllers.control_plane import ControlPlane
 from batkube.controllers.controller import Controller
 from batkube.controllers.flags import Flags
+from batkube.controllers.kubelets import Kubelets
 from batkube.kube.server import ApiServer
 
 JSON = dict[str, Any]
@@ -15,11 +16,18 @@ JSON = dict[str, Any]
 class Plane:
     """A cluster with controllers, whose kubelet and scheduler are the test."""
 
-    def __init__(self, kinds: Sequence[type[Controller]] | None = None, flags: Flags | None = None) -> None:
+    def __init__(
+        self,
+        kinds: Sequence[type[Controller]] | None = None,
+        flags: Flags | None = None,
+        kubelets: Kubelets | None = None,
+    ) -> None:
         self.time = SimulatedTime(1_577_836_800.0)
         self.server = ApiServer(now=self.time.unix)
         self.warnings: list[str] = []
-        self.plane = ControlPlane(self.server, self.time, self.warnings.append, kinds=kinds, flags=flags)
+        self.plane = ControlPlane(
+            self.server, self.time, self.warnings.append, kinds=kinds, flags=flags, kubelets=kubelets
+        )
         self.plane.start()
 
     def create(self, resource: str, obj: JSON) -> JSON:

@@ -1,13 +1,15 @@
 """The leases by which kubelets say that their nodes are alive, in the namespace ``kube-node-lease``.
 
 A kubelet renews its own every ten seconds. Here they are made, and renewed, when somebody reads them: as of the last
-time at which the kubelet would have. So they cost nothing where nobody looks.
+time at which the kubelet would have. So they cost nothing where nobody looks. Only where failures are to be noticed by
+them are they renewed for those that watch them, too.
 """
 
+import math
 from typing import Any
 
 from batkube.bridge.time import SimulatedTime
-from batkube.kube.apimachinery.times import unix_seconds
+from batkube.controllers.kubelets import LEASE_RENEWED_EVERY, Kubelets
 from batkube.kube.server import ApiServer
 
 JSON = dict[str, Any]
@@ -15,30 +17,51 @@ JSON = dict[str, Any]
 LEASES, NAMESPACE = "leases.coordination.k8s.io", "kube-node-lease"
 DURATION = 40
 """The kubelet's ``nodeLeaseDurationSeconds``."""
-RENEWED_EVERY = 10
-"""Simulated seconds: a quarter of that."""
 
 
-def serve_node_leases(server: ApiServer, clock: SimulatedTime) -> None:
-    """Keep a lease for each node. That of a node that is not ready was renewed as long as it was."""
+class NodeLeases:
+    """Keeps a lease for each node. That of a node whose kubelet is silent was renewed as long as it was not."""
 
-    def refresh(namespace: str) -> None:
-        if namespace not in ("", NAMESPACE):
-            return
+    def __init__(self, server: ApiServer, kubelets: Kubelets, time: SimulatedTime) -> None:
+        self._server = server
+        self._kubelets = kubelets
+        self._time = time
+        server.before_reading(LEASES, self._refresh)
+
+    @property
+    def next_date(self) -> float | None:
+        """The date at which they are renewed next; None where nobody waits for it."""
+        if not self._watched:
+            return None
+        return math.floor(self._time.now / LEASE_RENEWED_EVERY + 1) * LEASE_RENEWED_EVERY
+
+    def advance(self) -> bool:
+        """Renew them where somebody watches; False if nothing changed."""
+        return self._watched and self._renew()
+
+    @property
+    def _watched(self) -> bool:
+        return bool(self._kubelets.grace and self._server.watching(LEASES))
+
+    def _refresh(self, namespace: str) -> None:
+        if namespace in ("", NAMESPACE):
+            self._renew()
+
+    def _renew(self) -> bool:
+        server, before = self._server, self._server.store.revision
         nodes = {node["metadata"]["name"]: node for node in server.list("nodes")}
         known = {lease["metadata"]["name"]: lease for lease in server.list(LEASES, NAMESPACE)}
         for name, lease in known.items():
             if name not in nodes and any(own["kind"] == "Node" for own in lease["metadata"].get("ownerReferences", ())):
                 server.delete(LEASES, name, NAMESPACE)
         for name, node in nodes.items():
-            renewed = clock.rfc3339(_alive_at(node, clock) // RENEWED_EVERY * RENEWED_EVERY)
+            renewed = self._time.rfc3339(self._kubelets.renewed(name, self._time.now))
             renewed = f"{renewed.removesuffix('Z')}.000000Z"
             if name not in known:
                 server.create(LEASES, _lease(node, renewed), NAMESPACE)
             elif known[name]["spec"].get("renewTime") != renewed:
                 server.update(LEASES, {**known[name], "spec": {**known[name]["spec"], "renewTime": renewed}})
-
-    server.before_reading(LEASES, refresh)
+        return server.store.revision != before
 
 
 def _lease(node: JSON, renewed: str) -> JSON:
@@ -51,12 +74,3 @@ def _lease(node: JSON, renewed: str) -> JSON:
         },
         "spec": {"holderIdentity": name, "leaseDurationSeconds": DURATION, "renewTime": renewed},
     }
-
-
-def _alive_at(node: JSON, clock: SimulatedTime) -> float:
-    """Return the last date, in simulated seconds, at which the node's kubelet was there."""
-    for condition in node.get("status", {}).get("conditions", ()):
-        if condition["type"] == "Ready" and condition["status"] != "True" and condition.get("lastTransitionTime"):
-            lost = unix_seconds(condition["lastTransitionTime"]) - clock.epoch
-            return min(max(lost, 0.0), clock.now)
-    return clock.now

@@ -2,7 +2,6 @@
 
 from pathlib import Path
 
-from batkube.live.node_leases import serve_node_leases
 from tests.bridge.test_client_pods import NO_JOBS, pod
 from tests.bridge.world import JSON, World, first_fit, outage
 
@@ -12,7 +11,6 @@ PATH = "/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases"
 async def test_each_node_has_a_lease_that_is_renewed_while_it_is_there(tmp_path: Path) -> None:
     pods = [pod(f"p{number}", duration=str(duration)) for number, duration in enumerate((3, 24, 47, 64))]
     world = World(tmp_path, [4, 4], NO_JOBS, sharing=True, objects=pods, external_events=outage(1, 30, 60))
-    serve_node_leases(world.server, world.time)
     seen: dict[float, dict[str, str]] = {}
     leases: list[JSON] = []
 
@@ -35,7 +33,6 @@ async def test_each_node_has_a_lease_that_is_renewed_while_it_is_there(tmp_path:
 
 async def test_where_nobody_looks_there_are_none(tmp_path: Path) -> None:
     world = World(tmp_path, [4], NO_JOBS, sharing=True, objects=[pod("one", duration="5")])
-    serve_node_leases(world.server, world.time)
     await world.run(first_fit)
     await world.client.get("/apis/coordination.k8s.io/v1/namespaces/kube-system/leases")
     assert not world.server.list("leases.coordination.k8s.io", "kube-node-lease")
