@@ -26,6 +26,10 @@ _KUBELETS = (
 """Members of a pod's status that no controller writes."""
 _PODS_OWN = ("nodeName", "hostname", "subdomain", "affinity", "tolerations", "volumes")
 """Members of a pod's spec that are not only its template's."""
+_DEPRECATED = "beta.kubernetes.io/"
+"""The beginning of labels that the node life-cycle controller gives nodes beside those that they have."""
+_NOT_TOLD = ("RegisteredNode", "RemovingNode")
+"""Reasons of events that the controllers that are built in do not tell."""
 _SYSTEM = ("default", "kube-node-lease", "kube-public", "kube-system")
 
 
@@ -113,6 +117,8 @@ def _shown(kind: str, obj: JSON) -> JSON | None:
         if conditions:
             shown["status"]["conditions"] = sorted(conditions, key=lambda condition: str(condition["type"]))
     if kind == "v1/nodes":
+        labels = {key: value for key, value in metadata.get("labels", {}).items() if not key.startswith(_DEPRECATED)}
+        shown["metadata"]["labels"] = labels
         shown["status"] = {"conditions": (obj.get("status") or {}).get("conditions", [])}
         shown["spec"] = {key: value for key, value in (obj.get("spec") or {}).items() if key != "podCIDR"}
     return shown
@@ -128,7 +134,7 @@ def _condition(condition: JSON) -> JSON:
 def _event(event: JSON) -> JSON | None:
     """Return what is noted of an event; None for those that no controller has written."""
     source = (event.get("source") or {}).get("component") or event.get("reportingComponent") or ""
-    if source in ("kubelet", "default-scheduler", ""):
+    if source in ("kubelet", "default-scheduler", "") or event["reason"] in _NOT_TOLD:
         return None
     on = event["involvedObject"]
     place = f"{on['namespace']}/" if on.get("namespace", "default") != "default" else ""

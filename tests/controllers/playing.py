@@ -8,6 +8,7 @@ from typing import Any
 
 import httpx
 
+from batkube.batsim.external_events import read_external_events
 from batkube.batsim.platform import read_platform
 from batkube.bridge.cluster import ADMISSION_WITHOUT
 from batkube.bridge.controller_settings import Which
@@ -25,7 +26,7 @@ from batkube.simulator.options.simulator_options import SimulatorOptions
 
 from .director import Director
 from .program import EPOCH, WATCHED
-from .scenario import Scenario, platform, read
+from .scenario import Scenario, machine_events, platform, read
 
 JSON = dict[str, Any]
 
@@ -110,7 +111,11 @@ def _simulation(
     path = folder / "platform.xml"
     path.write_text(platform(scenario))
     hosts = read_platform(path)
-    simulator = EmbeddedSimulator(hosts, [], SimulatorOptions(compute_sharing=True, dynamic_jobs=True))
+    failures = folder / "events.txt"
+    failures.write_text(machine_events(scenario))
+    outages = read_external_events(failures)
+    options = SimulatorOptions(compute_sharing=True, dynamic_jobs=True, external_events=outages or None)
+    simulator = EmbeddedSimulator(hosts, [], options)
     simulation = Simulation(
         server,
         clock,
@@ -121,5 +126,7 @@ def _simulation(
         until=scenario.end,
         controllers=Which.BUILTIN,
         hardware=simulator,
+        outages=outages,
+        node_monitor_grace_period=scenario.grace,
     )
     return simulator, simulation

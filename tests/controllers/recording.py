@@ -14,7 +14,7 @@ import yaml
 from tests import warm
 from tests.waiting import wait_until
 
-from .scenario import Scenario, platform, read
+from .scenario import Scenario, machine_events, platform, read
 
 JSON = dict[str, Any]
 
@@ -71,6 +71,9 @@ def write_inputs(scenario: Scenario, folder: Path) -> list[str]:
     (folder / "platform.xml").write_text(platform(scenario))
     (folder / "objects.yaml").write_text(yaml.safe_dump_all(scenario.objects))
     words = ["--platform", str(folder / "platform.xml"), "--enable-compute-sharing", "--until", str(scenario.end)]
+    if scenario.outages:
+        (folder / "events.txt").write_text(machine_events(scenario))
+        words += ["--events", str(folder / "events.txt"), "--node-monitor-grace-period", str(scenario.grace)]
     return [*words, *(["--objects", str(folder / "objects.yaml")] if scenario.objects else [])]
 
 
