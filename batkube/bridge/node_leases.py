@@ -1,8 +1,8 @@
 """The leases by which kubelets say that their nodes are alive, in the namespace ``kube-node-lease``.
 
 A kubelet renews its own every ten seconds. Here they are made, and renewed, when somebody reads them: as of the last
-time at which the kubelet would have. So they cost nothing where nobody looks. Only where failures are to be noticed by
-them are they renewed for those that watch them, too.
+time at which the kubelet would have. So they cost nothing where nobody looks. Where a client watches them they are
+renewed every ten seconds: a node controller takes a node for lost whose lease it has not seen renewed for 50 s.
 """
 
 import math
@@ -41,7 +41,7 @@ class NodeLeases:
 
     @property
     def _watched(self) -> bool:
-        return bool(self._kubelets.grace and self._server.watching(LEASES))
+        return bool(self._server.watching(LEASES))
 
     def _refresh(self, namespace: str) -> None:
         if namespace in ("", NAMESPACE):

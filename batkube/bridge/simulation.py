@@ -381,7 +381,7 @@ class Simulation:
         dates = (
             self.clients.next_date, self._drains.next_date, self._speeds.next_date, until, self.power.next_date,
             self._controllers.next_date, self.arrivals.next_date, self.stages.idle_date if self._goes_on else None,
-            self._leases.next_date,
+            self._leases.next_date if self._goes_on else None,
         )  # fmt: skip
         for date in (None if self.over else self.stages.next_date, *(dates if self.unfinished else ())):
             if date is not None:

@@ -81,6 +81,21 @@ def test_a_control_plane_of_four_programs_gives_the_same_bytes(
     ]
 
 
+def test_a_node_controller_takes_no_node_for_lost(
+    batkube: Batkube, built_tool: BuiltTool, workload: Callable[..., Path]
+) -> None:
+    """It watches leases: one that nobody renews for 50 s means that the kubelet is gone, and the node takes no pod."""
+    manager = built_tool("kube-controller-manager-1.36.3")
+    jobs = workload([{"id": 1, "subtime": 80, "res": 1, "profile": "p"}], {"p": {"type": "delay", "delay": 5}})
+    command = f"{manager} --kubeconfig={{kubeconfig}} --leader-elect=false --secure-port=0"
+    command += " --controllers=node-lifecycle-controller"
+    words = ["-p", PLATFORM, "-w", jobs, "--timers", "all", *FIFO_PROGRAM, "--program", f"manager={command}"]
+    done = batkube(*words)
+    assert done.exit_code == 0, done.stderr
+    (job,) = done.rows("jobs.csv")
+    assert float(job["starting_time"]) == 80
+
+
 def test_a_program_that_fails_ends_the_run_and_one_that_is_started_again_does_not(
     batkube: Batkube, tmp_path: Path, workload: Callable[..., Path]
 ) -> None:
