@@ -136,14 +136,16 @@ def main() -> int:
     parser.add_argument("--log", type=Path, help="of month: the log")
     parser.add_argument("--repeat", type=int, default=1, help="runs of the same input (%(default)s)")
     parser.add_argument("--keep", type=Path, help="leave the files in this folder")
-    options = parser.parse_args()
+    parser.epilog = "What follows -- are options of `batkube run`."
+    end = sys.argv.index("--") if "--" in sys.argv else len(sys.argv)
+    options, more = parser.parse_args(sys.argv[1:end]), sys.argv[end + 1 :]
     hashes, holds = set(), True
     with tempfile.TemporaryDirectory(prefix="batkube-large-") as made:
         folder: Path = options.keep or Path(made)
         folder.mkdir(parents=True, exist_ok=True)
         try:
             chosen = Options(options.scheduler, options.packing, options.log)
-            words = CASES[options.case](folder, chosen)
+            words = [*CASES[options.case](folder, chosen), *more]
             for _ in range(options.repeat):
                 cost, results = play(words, folder, options.scheduler)
                 holds = report(options.case, cost, results) and holds

@@ -108,6 +108,14 @@ def gangs_preemption(stage: Stage) -> list[str]:
     return gangs(stage, priorities=True)
 
 
+def victims(stage: Stage) -> list[str]:
+    """Urgent gangs come to more full nodes than kube-scheduler looks at when it looks for victims (a hundred)."""
+    full: list[JSON] = [{"subtime": number // 10, "res": 1, "cpu": 1, "priority": 0} for number in range(150)]
+    urgent: list[JSON] = [{"subtime": 100 + number, "res": 4, "cpu": 1, "priority": 10} for number in range(6)]
+    words = stage.inputs([*full, *urgent], [500.0] * len(full) + [100.0] * len(urgent), hosts=150, cores=1)
+    return [*words, *stage.kube_scheduler(), "--requeue", "restart"]
+
+
 def dra(stage: Stage) -> list[str]:
     """Jobs of one to three pods that ask for a device each (DRA), twice as many as there are."""
     rng = random.Random(1)
@@ -313,6 +321,7 @@ def _few_sizes(stage: Stage) -> list[str]:
 CASES: dict[str, Callable[[Stage], list[str]]] = {
     "gangs": gangs,
     "gangs-preemption": gangs_preemption,
+    "victims": victims,
     "dra": dra,
     "ties": ties,
     "extenders": extenders,

@@ -14,7 +14,7 @@ DEFAULT_NAME = "default-scheduler"
 """The name of kube-scheduler's only profile if no other is configured."""
 
 _API_VERSION = "kubescheduler.config.k8s.io/v1"
-
+_ALL_CANDIDATES = {"name": "DefaultPreemption", "args": {"minCandidateNodesPercentage": 100}}
 
 POPS_FROM_BACKOFF = (1, 33)
 """The first minor version in which pods need not wait in back-off if nothing else is to be done."""
@@ -48,7 +48,7 @@ def configuration(
     names: Sequence[str],
     base: dict[str, Any] | None = None,
     *,
-    exact_times: bool = False,
+    repeatable_preemption: bool = False,
     extenders: Sequence[dict[str, Any]] = (),
 ) -> dict[str, Any]:
     """Return ``base`` (the user's own, or a new one with a profile for each of ``names``) connected to ``kubeconfig``.
@@ -59,10 +59,13 @@ def configuration(
 
     ``extenders``: entries in place of the user's, if there are any (see ``extenders.relayed``).
 
-    ``exact_times``: let it read JSON, which is slower than protobuf. In protobuf client-go drops the fraction of a
-    second (apimachinery, meta/v1/time_proto.go).
+    ``repeatable_preemption``: let it read JSON, which is slower than protobuf: in protobuf client-go drops the fraction
+    of a second (apimachinery, meta/v1/time_proto.go), by which victims are told apart. And let it look for victims on
+    all nodes, unless ``base`` says on how many: else it takes the first hundred (or tenth) that will do, in the order
+    of a Go map (``NodesForStatusCode``), another one each time.
     """
-    mine: dict[str, Any] = dict(base) if base else {"profiles": [{"schedulerName": name} for name in names]}
+    profile: dict[str, Any] = {"pluginConfig": [_ALL_CANDIDATES]} if repeatable_preemption else {}
+    mine: dict[str, Any] = dict(base) if base else {"profiles": [{"schedulerName": name, **profile} for name in names]}
     return {
         "apiVersion": _API_VERSION,
         **mine,
@@ -72,7 +75,7 @@ def configuration(
             "kubeconfig": str(kubeconfig),
             "qps": 5000,
             "burst": 5000,
-            **({"acceptContentTypes": "application/json"} if exact_times else {}),
+            **({"acceptContentTypes": "application/json"} if repeatable_preemption else {}),
         },
         "leaderElection": {"leaderElect": False, **(mine.get("leaderElection") or {})},
         **({"extenders": list(extenders)} if extenders else {}),

@@ -102,10 +102,10 @@ class SchedulerUnderTest:
         """Return the version as the program tells it; None for other programs than kube-scheduler."""
         return kube_scheduler.version_text(self.binary) if self.binary is not None else None
 
-    def command(self, access: ApiAccess, folder: Path, *, exact_times: bool = False) -> list[str]:
+    def command(self, access: ApiAccess, folder: Path, *, repeatable_preemption: bool = False) -> list[str]:
         """Return the command line; for kube-scheduler, write its configuration into ``folder``.
 
-        ``exact_times``: it shall see fractions of seconds when it compares the starts of pods.
+        ``repeatable_preemption``: it shall choose the same victims each time.
         """
         if self.kind == "kube-scheduler":
             assert self.binary is not None
@@ -115,7 +115,7 @@ class SchedulerUnderTest:
                 access.kubeconfig,
                 self.names,
                 self.configuration,
-                exact_times=exact_times,
+                repeatable_preemption=repeatable_preemption,
                 extenders=relayed(given, self.extenders, access.server, access.client_tls),
             )
             kube_scheduler.write_configuration(path, config)

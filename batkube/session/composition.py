@@ -236,7 +236,7 @@ async def _scheduler(
         stack.push_async_callback(relay.close)
         server.routes.append(relay.router)
     deterministic = settings.determinism is not Determinism.NONE
-    command = chosen.command(access, settings.out, exact_times=inputs.preemption and deterministic)
+    command = chosen.command(access, settings.out, repeatable_preemption=inputs.preemption and deterministic)
     beside = [inputs.programs[program.name] for program in settings.programs]
     mode = clock_mode(settings, command, beside)
     if mode == "real" and settings.step.pace and settings.step.decision_time != ZERO:

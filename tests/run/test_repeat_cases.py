@@ -10,7 +10,7 @@ from tests.conftest import BuiltTool
 from tests.run.conftest import Batkube
 
 
-@pytest.mark.parametrize("name", ["gangs-preemption", "two-schedulers", "controller-manager"])
+@pytest.mark.parametrize("name", ["gangs-preemption", "victims", "two-schedulers", "controller-manager"])
 def test_the_same_bytes(batkube: Batkube, built_tool: BuiltTool, tmp_path: Path, name: str) -> None:
     for tool in ("kube-scheduler-1.36.3", "kube-controller-manager-1.36.3"):
         built_tool(tool)

@@ -40,9 +40,14 @@ def test_the_users_profiles_and_plugins_stay(tmp_path: Path) -> None:
     assert kube_scheduler.scheduler_names(config) == ("packing", "default-scheduler")
 
 
-def test_exact_times_are_read_as_json() -> None:
-    config = kube_scheduler.configuration(Path("/ours"), ("mine",), exact_times=True)
+def test_victims_are_told_apart_by_fractions_of_seconds_and_looked_for_everywhere() -> None:
+    config = kube_scheduler.configuration(Path("/ours"), ("mine",), repeatable_preemption=True)
     assert config["clientConnection"]["acceptContentTypes"] == "application/json"
+    (profile,) = config["profiles"]
+    assert profile["pluginConfig"] == [{"name": "DefaultPreemption", "args": {"minCandidateNodesPercentage": 100}}]
+    users = {"profiles": [{"schedulerName": "mine"}]}
+    own = kube_scheduler.configuration(Path("/ours"), (), users, repeatable_preemption=True)
+    assert own["profiles"] == users["profiles"]
     assert "acceptContentTypes" not in kube_scheduler.configuration(Path("/ours"), ("mine",))["clientConnection"]
 
 
