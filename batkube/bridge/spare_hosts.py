@@ -66,7 +66,7 @@ def spare_hosts(resources: Sequence[Described], texts: Sequence[str] = ()) -> se
     known = set(names)
     spare = {resource.name for resource in resources if _is_spare(resource)}
     for text in texts:
-        wanted = read_spare(text)
+        wanted = [text] if text in known else read_spare(text)  # a host may be called 8
         if isinstance(wanted, int):
             wanted = names[len(names) - wanted :] if wanted < len(names) else names
         for name in wanted:

@@ -52,6 +52,7 @@ def test_hosts_are_spare_by_property_by_name_or_as_the_last_ones() -> None:
     machines[1].properties[SPARE_PROPERTY] = "true"
     assert spare_hosts(machines) == {"b"}
     assert spare_hosts(machines, ["1", "c"]) == {"b", "c", "d"}
+    assert spare_hosts([Machine("2"), Machine("3"), Machine("4")], ["2"]) == {"2"}
     with pytest.raises(InputError, match="--spare-hosts e: there is no host 'e'"):
         spare_hosts(machines, ["e"])
     with pytest.raises(InputError, match="all hosts are spare"):
