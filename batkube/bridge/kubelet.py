@@ -53,9 +53,12 @@ class Kubelet:
         """Write an Event of the pod's start, at ``date``. ``took``: simulated seconds that it took."""
         if pod := self._pod(name):
             date += self._time.epoch
-            told = event(pod, what, date, took=took, after=self._last_event.get(name, 0))
+            namespace, after = pod["metadata"]["namespace"], self._last_event.get(name, 0)
+            told = event(pod, what, date, took=took, after=after)
+            while self._server.store.get("events", namespace, told["metadata"]["name"]) is not None:
+                told = event(pod, what, date, took=took, after=number_of(told))  # a controller has told something, too
             self._last_event[name] = number_of(told)
-            self._server.create("events", told, pod["metadata"]["namespace"])
+            self._server.create("events", told, namespace)
 
     def tell_node(self, node: str, reason: str, message: str) -> None:
         """Write an Event on a node: a warning."""

@@ -186,8 +186,11 @@ class Cluster:
         """Return the seconds since a date that an object has."""
         return self.now - self.date(text)
 
-    def event_number(self) -> int:
-        """Return a number for the name of an Event: nanoseconds of the present, or one more than the last."""
+    def event_name(self, namespace: str, about: str) -> str:
+        """Return a name for an Event: with nanoseconds of the present, or one more than the last."""
         unix = round((self.clock.epoch + self.now) * 1e6) * 1000
-        self._event_number = max(unix, self._event_number + 1)
-        return self._event_number
+        while True:
+            self._event_number = max(unix, self._event_number + 1)
+            name = f"{about}.{self._event_number:x}"
+            if self.get("events", namespace, name) is None:  # else a kubelet has told something, too
+                return name

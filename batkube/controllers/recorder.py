@@ -74,12 +74,9 @@ class Recorder:
     def event(self, about: JSON, kind: str, reason: str, message: str, *, reference: JSON | None = None) -> None:
         """Tell something of an object: ``kind`` is NORMAL or WARNING. ``reference``: to it, where it is not at hand."""
         involved = reference or _reference(about)
-        now = self._cluster.text()
+        now, namespace = self._cluster.text(), involved.get("namespace") or "default"
         event: JSON = {
-            "metadata": {
-                "name": f"{involved['name']}.{self._cluster.event_number():x}",
-                "namespace": involved.get("namespace") or "default",
-            },
+            "metadata": {"name": self._cluster.event_name(namespace, involved["name"]), "namespace": namespace},
             "involvedObject": involved,
             "reason": reason,
             "message": message,

@@ -11,9 +11,12 @@ from hypothesis import strategies as st
 from batkube.batsim.jobs import parse_job
 from batkube.bridge.jobs import Job, PodRequirements
 from batkube.bridge.kubelet import Kubelet
+from batkube.bridge.kubelet_events import Told
 from batkube.bridge.names import NAMESPACE
 from batkube.bridge.pods import pods_of
 from batkube.bridge.time import SimulatedTime
+from batkube.controllers.cluster import Cluster
+from batkube.controllers.recorder import Recorder
 from batkube.kube.in_process.trusted import TrustedWrites
 from batkube.kube.server import ApiServer
 from tests.bridge.world import World, delays
@@ -42,6 +45,19 @@ def test_no_two_pods_start_at_the_same_time_and_their_order_is_kept() -> None:
     ended = server.get("pods", "a")["status"]
     assert ended["startTime"] == "2020-01-01T01:00:00.250000001Z"
     assert ended["containerStatuses"][0]["state"]["terminated"]["startedAt"] == "2020-01-01T01:00:00Z"
+
+
+def test_what_a_kubelet_and_a_controller_tell_of_a_pod_at_one_date_is_all_told() -> None:
+    time = SimulatedTime(1_577_836_800.0)
+    server = ApiServer(now=time.unix)
+    spec = {"nodeName": "h0", "containers": [{"name": "c", "image": "x"}]}
+    pod = server.create("pods", {"metadata": {"name": "a"}, "spec": spec})
+    cluster, kubelet = Cluster(server, time, lambda text: None), Kubelet(server, time)
+    recorder = Recorder(cluster, "node-controller", server.controller("node-controller"))
+    recorder.event(pod, "Warning", "NodeNotReady", "Node is not ready")
+    kubelet.tell("a", Told.PULLING, 0.0)
+    recorder.event(pod, "Normal", "Other", "something else")
+    assert {each["reason"] for each in server.list("events")} == {"NodeNotReady", "Pulling", "Other"}
 
 
 class ByTheRules(TrustedWrites):
