@@ -54,6 +54,6 @@ class Registration:
         """Say that no more jobs will be registered, and stop what would run for ever."""
         self.open = False
         if self._jobs:
-            self._warn(f"Jobs have not ended, and no controller carries them on: {', '.join(self._jobs.names)}")
+            self._warn(f"Jobs have not ended, and nothing carries them on: {', '.join(self._jobs.names)}")
         self._clients.stop_endless()
         self._decisions.finish_registration()

@@ -101,13 +101,15 @@ def jobs_accounted_for(run: RecordedRun, shared: bool) -> Iterator[str]:
     if (record := run.run) is None:
         return
     counts = record.jobs
-    if counts.submitted != len(ended) + counts.unfinished:
+    going_on = counts.unfinished + counts.running
+    if counts.submitted != len(ended) + going_on:
         yield (
-            f"{counts.submitted} jobs were submitted, {len(ended)} are over and {counts.unfinished} unfinished: "
-            f"{abs(counts.submitted - len(ended) - counts.unfinished)} are not accounted for"
+            f"{counts.submitted} jobs were submitted, {len(ended)} are over and {going_on} unfinished: "
+            f"{abs(counts.submitted - len(ended) - going_on)} are not accounted for"
         )
-    open_jobs = {pod.job_id for pod in run.each_pod()} - ended
-    if len(open_jobs) > counts.unfinished:
+    # A pod that a client makes is a job from the moment at which it has a node.
+    open_jobs = {pod.job_id for pod in run.each_pod() if pod.node} - ended
+    if len(open_jobs) > going_on:
         for name in sorted(open_jobs):
             yield f"job {name} has pods, and no end"
 

@@ -91,6 +91,7 @@ NEEDS_MORE_THAN_JOBS = {
     "v4/energy_pstates": "switched hosts",
     "v4/energy_dvfs_running": "switched hosts",
     "v4/energy_switch_many": "switched hosts",
+    "v4/dynamic_requeued": "outages",
     "v4/external_events": "outages",
     "v4/external_events_at_end": "outages",
     "v4/external_events_at_once": "outages",

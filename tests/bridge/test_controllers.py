@@ -64,7 +64,7 @@ async def test_no_controllers_make_no_pods(tmp_path: Path) -> None:
     played = world(tmp_path, job("work", "sleep 30"), controllers=Which.NONE)
     await played.run(first_fit)
     assert starts(played) == []
-    assert played.simulation.warnings == ["Jobs have not ended, and no controller carries them on: default/work"]
+    assert played.simulation.warnings == ["Jobs have not ended, and nothing carries them on: default/work"]
 
 
 @pytest.mark.parametrize(("which", "pods"), [(Which.AUTO, 0), (Which.BUILTIN, 1)])

@@ -24,7 +24,7 @@ JOB: JSON = {
 async def test_a_job_that_nobody_carries_on_is_named_and_does_not_hang_the_simulation(tmp_path: Path) -> None:
     world = await play(tmp_path, JOB, pod("one", duration="5"))
     assert world.time.now == 5
-    assert world.simulation.warnings == ["Jobs have not ended, and no controller carries them on: default/work"]
+    assert world.simulation.warnings == ["Jobs have not ended, and nothing carries them on: default/work"]
 
 
 async def test_objects_come_when_the_nodes_are_there(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ from xml.etree import ElementTree
 
 import pytest
 
+import batkube
 from batkube.checks.invariants import look
 from batkube.checks.reports import annotations, check_markdown, junit
 from batkube.checks.rules import RulesError, default_rules, read_rules, rules_of
@@ -169,6 +170,16 @@ def test_lost_and_doubled_jobs_are_found(tmp_path: Path) -> None:
     assert breaches[0] == "job w0!j4 is in jobs.csv twice"
     assert "30 jobs were submitted, 28 are over and 0 unfinished: 2 are not accounted for" in breaches[1]
     assert breaches[2:] == ["job w0!j28 has pods, and no end", "job w0!j29 has pods, and no end"]
+
+
+def test_pods_that_run_for_ever_and_those_without_a_node_are_accounted_for(tmp_path: Path) -> None:
+    """A pod that a client makes is a job once it has a node; a server is one that never ends."""
+    spec = {"containers": [{"name": "main", "image": "app", "resources": {"requests": {"cpu": "1"}}}]}
+    pods = [{"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name}, "spec": spec} for name in ("a", "b", "c")]
+    file = tmp_path / "pods.yaml"
+    file.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": pods}))
+    batkube.run(platform="2 x 1cpu", objects=file, enable_compute_sharing=True, out=tmp_path / "out", until=60)
+    assert found_in(tmp_path / "out", "jobs_accounted_for") == (0, [])
 
 
 def test_reasons_that_do_not_add_up_are_found(tmp_path: Path) -> None:

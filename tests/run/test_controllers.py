@@ -125,7 +125,7 @@ def test_without_controllers_they_are_only_objects(batkube: Batkube, objects: Pa
     given = ["-p", PLATFORM, "--enable-compute-sharing", "--objects", objects]
     done = batkube(*given, "--controllers", "none")
     assert done.exit_code == 0
-    assert "Jobs have not ended, and no controller carries them on: default/waves" in done.stderr
+    assert "Jobs have not ended, and nothing carries them on: default/waves" in done.stderr
     wrong = batkube(*given, "--controllers", "some")
     assert wrong.exit_code == 2
     assert wrong.stderr == "batkube: --controllers: some is none of auto, builtin, none, and no file\n"
@@ -133,7 +133,7 @@ def test_without_controllers_they_are_only_objects(batkube: Batkube, objects: Pa
     file.write_text("controllers: '*,-job-controller'\n")
     chosen = batkube(*given, "--controllers", file)
     assert chosen.exit_code == 0
-    assert "no controller carries them on: default/waves" in chosen.stderr
+    assert "nothing carries them on: default/waves" in chosen.stderr
     assert chosen.run["controllers"]["path"] == str(file)
 
 
