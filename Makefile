@@ -109,7 +109,7 @@ TOOLS := kube-scheduler-1.36.3 kubectl-1.36.3 kubectl-1.34.3 kube-scheduler-1.34
 CONTROL_PLANE := kube-scheduler-1.36.3 kube-apiserver-1.36.3 etcd-3.6.16
 
 # Programs beside the scheduler (docs/programs.md): what CI does without, as each takes minutes to build.
-BESIDE := descheduler-0.36.0 karpenter-1.14.1 kueue-0.17.0
+BESIDE := descheduler-0.36.0 karpenter-1.14.1 kube-controller-manager-1.34.3 kueue-0.17.0
 
 MORE := kube-scheduler-1.35.4 kube-scheduler-1.37.2
 BUILT := $(sort $(TOOLS) $(CONTROL_PLANE) $(BESIDE) $(MORE))
@@ -136,6 +136,7 @@ kube-scheduler-1.37.2: MODULE = tests/schedulers/kube-scheduler/v1.37.mod
 kubectl-1.36.3: MODULE = tests/clients/kubectl/go.mod
 kubectl-1.34.3: MODULE = tests/clients/kubectl/v1.34.mod
 kube-controller-manager-1.36.3: MODULE = tests/controllers/kube-controller-manager/go.mod
+kube-controller-manager-1.34.3: MODULE = tests/controllers/kube-controller-manager/v1.34.mod
 kueue-0.17.0: MODULE = tests/controllers/kueue/go.mod
 kueue-0.17.0: MAIN = sigs.k8s.io/kueue/cmd/kueue
 descheduler-0.36.0: MODULE = tests/controllers/descheduler/go.mod

@@ -130,3 +130,35 @@ def test_karpenter_creates_a_node_for_a_job_that_is_too_large_and_removes_it_whe
     (_, joined), (_, deleted) = told
     assert 10 < joined < 30  # Karpenter waits a second for more pods
     assert 140 < deleted < 200  # a minute after the last job there has ended
+
+
+TEMPLATE = {
+    "spec": {
+        "restartPolicy": "Never",
+        "containers": [{"name": "main", "image": "app", "command": ["sleep", "30"]}],
+    }
+}
+WAVES = {
+    "apiVersion": "batch/v1",
+    "kind": "Job",
+    "metadata": {"name": "waves", "namespace": "default"},
+    "spec": {"parallelism": 2, "completions": 4, "template": TEMPLATE},
+}
+
+
+@pytest.mark.slow
+def test_an_older_kube_controller_manager_carries_on_jobs_and_deployments(
+    two_at_once: Callable[..., list[Outcome]], program_beside: BuiltTool, scheduler: list[object], tmp_path: Path
+) -> None:
+    manager = program_beside("kube-controller-manager-1.34.3")
+    (tmp_path / "objects.yaml").write_text(yaml.safe_dump_all([WEB, WAVES]))
+    command = f"{manager} --kubeconfig={{kubeconfig}} --leader-elect=false --secure-port=0"
+    command += " --kube-api-qps=5000 --kube-api-burst=5000"
+    command += " --controllers=deployment-controller,replicaset-controller,job-controller"
+    words = ["-p", "2 x 8cpu,8Gi", "--objects", tmp_path / "objects.yaml", *scheduler]
+    outcomes = two_at_once(*words, "--until", "90", "--program", f"manager={command}")
+    assert is_the_same_each_time(outcomes)
+    pods = outcomes[0].rows("pods.csv")
+    assert [pod["phase"] for pod in pods if pod["pod"].startswith("web-")] == ["Running"] * 4
+    waves = [float(pod["finish_time"]) for pod in pods if pod["pod"].startswith("waves-")]
+    assert waves == [30, 30, 61, 61]  # the controller looks a second after pods have ended
