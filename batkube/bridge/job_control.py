@@ -123,6 +123,11 @@ class JobControl:
         return bool(self._waiting)
 
     @property
+    def awaited(self) -> tuple[str, ...]:
+        """The jobs that wait, without pods that run for ever."""
+        return tuple(job.id for job in self._waiting.values() if job.client is None or not job.client.endless)
+
+    @property
     def any_unplaced(self) -> bool:
         """True if a scheduler that is running has still to give nodes to pods of waiting jobs."""
         return bool(self._unplaced)

@@ -11,7 +11,7 @@ from batkube.bridge.decisions import SOONEST
 from batkube.bridge.quiescence import POLL, Quiescence
 from batkube.bridge.simulation import Simulation
 from batkube.bridge.step_settings import OnDeadlock, StepSettings
-from batkube.bridge.timers import LAST_APPOINTMENTS, LAST_STOPS, TimerPolicy
+from batkube.bridge.timers import FLUSH, FLUSH_PERIOD, LAST_APPOINTMENTS, LAST_STOPS, TimerPolicy
 from batkube.clock.pace import Pace
 
 LOOK_EVERY = 0.05
@@ -50,6 +50,9 @@ class StepLoop:
         self._changed = 0.0
         self._last_stops = 0
         """The number of stops at timers since then that were made only because nothing else was to come."""
+        self._stalled: tuple[str, ...] = ()
+        """The jobs that wait while nothing is to come that anybody waits for."""
+        self._stalled_since = 0.0
         self._active = 0.0
         """The moment at which something happened last, by ``Pace.unpaused``."""
 
@@ -152,7 +155,7 @@ class StepLoop:
         await self._react()
         self._stop_at_timers()
         simulation = self._simulation
-        while simulation.control.any_waiting and not simulation.expects_more:
+        while simulation.control.any_waiting and (not simulation.expects_more or self._waits_in_vain()):
             if not (await self._stirs() or simulation.gangs.give_way() or simulation.gangs.resume(at_last=True)):
                 if self._last_stops < LAST_STOPS and self._stop_at_timers(at_last=True):
                     self._last_stops += 1
@@ -161,6 +164,18 @@ class StepLoop:
                     self._give_up()
             await self._react()
             self._stop_at_timers()
+
+    def _waits_in_vain(self) -> bool:
+        """Tell whether the same jobs have waited for as long as a scheduler takes to try them again by itself.
+
+        Servers that are started again and again, which nobody waits for, would keep a simulation going for ever.
+        """
+        simulation = self._simulation
+        waiting = () if simulation.expects_events else simulation.control.awaited
+        if waiting != self._stalled or self._quiescence.next_appointment() is not None:
+            self._stalled, self._stalled_since = waiting, simulation.time.now
+        long_enough = FLUSH + FLUSH_PERIOD + self._settings.timer_window
+        return bool(waiting) and simulation.time.now > self._stalled_since + long_enough
 
     async def _react(self) -> None:
         await self._reaction()

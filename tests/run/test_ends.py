@@ -146,6 +146,21 @@ def test_pods_that_no_node_suits_are_explained_in_the_schedulers_own_words(
     assert done.run["jobs"]["succeeded"] == 2
 
 
+def test_a_server_that_is_started_again_for_ever_keeps_no_run_going(
+    batkube: Batkube, tmp_path: Path, workload: Callable[..., Path], scheduler: list[str]
+) -> None:
+    """Its pod keeps what it holds, so no restart of it can help the job that waits."""
+    main = {"name": "main", "image": "app", "command": ["sleep", "30"], "resources": {"requests": {"cpu": "1"}}}
+    server = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "server"}, "spec": {"containers": [main]}}
+    (tmp_path / "server.json").write_text(json.dumps(server))
+    given = ["-w", workload(jobs(1, res=2), ONE_HOUR), "--objects", tmp_path / "server.json"]
+    done = batkube("-p", "2 x 1cpu", *given, "--enable-compute-sharing", *scheduler)
+    assert done.run["wall_seconds"] < SOON
+    assert done.exit_code == 1
+    assert "nothing can happen any more, and 1 jobs wait" in done.run["reason"]
+    assert done.run["simulated_seconds"] < 1000
+
+
 def test_on_deadlock_reject(batkube: Batkube, platform: Callable[..., Path], workload: Callable[..., Path]) -> None:
     # The picky job comes first, and first in, first out lets nobody pass: the others run once it is rejected.
     given = [*jobs(1, id="a picky one", nodeSelector={"disk": "ssd"}), *jobs(2, subtime=30)]
