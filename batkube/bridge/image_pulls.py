@@ -67,12 +67,12 @@ class _Store:
     """The images of a node."""
 
     sizes: dict[str, int] = field(default_factory=dict)
-    """Those that are there, or are coming, with their bytes."""
+    """The images that are there, or are coming, with their bytes."""
     there: dict[str, None] = field(default_factory=dict)
     free_at: float = 0.0
     """The date at which all pulls that were asked for will be done."""
     missed: list[Action] = field(default_factory=list)
-    """What looks again when an image has come."""
+    """The pulls that look again when an image has come."""
 
 
 class ImagePulls:

@@ -245,7 +245,7 @@ class Job:
     client: ClientPod | None = None
     """None for a job of Batsim's."""
     held: dict[str, str] | None = None
-    """What keeps pods that have their nodes from ever starting, by container; None for nothing."""
+    """The reasons that keep pods with nodes from ever starting, by container; None if there are none."""
     disruption: str | None = None
     """The reason why the cluster takes its pods away while it runs; empty if a client has deleted one for no reason
     of the cluster's, None if nobody has. What came first counts."""

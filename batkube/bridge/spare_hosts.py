@@ -28,12 +28,12 @@ class Described(Protocol):
 
     @property
     def properties(self) -> Mapping[str, str]:
-        """Its own."""
+        """Its own properties."""
         ...
 
     @property
     def zone_properties(self) -> Mapping[str, str] | None:
-        """Those of the zones that hold it."""
+        """The properties of the zones that hold it."""
         ...
 
 

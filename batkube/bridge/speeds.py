@@ -64,7 +64,7 @@ class Speeds:
         self._hardware = hardware
         self._plan = Plan()
         self._slow: dict[str, list[float]] = {}
-        """What each node is slowed down to, once for each cause."""
+        """The share of its speed that each node is slowed down to, once for each cause."""
         self._works: dict[str, dict[_Work, None]] = {}
         """The works under way on nodes."""
         for slowdown in slowdowns:

@@ -118,7 +118,7 @@ class Cluster:
         self.goes_on = goes_on
         self.flags = flags or Flags()
         self.kubelets = kubelets or Kubelets()
-        """What is heard of the nodes."""
+        """The signs of life of the nodes."""
         self._work = work
         self._owned: dict[str, Owned] = {}
         self._placed_pods: PlacedPods | None = None

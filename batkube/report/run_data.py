@@ -117,7 +117,7 @@ class RunData:
 
     @cached_property
     def uses(self) -> Sequence[ClusterUse]:
-        """What pods really use over time, of all nodes together; nothing where no pod says so."""
+        """The real use of pods over time, of all nodes together; nothing where no pod says so."""
         return list(cluster_use(self._rows("usage.csv", lambda: self.result.usage_rows)))
 
     def waits_of(self, pods: Collection[str]) -> dict[str, list[Wait]]:

@@ -114,7 +114,7 @@ class Result:
 
     @cached_property
     def usage_rows(self) -> list[UsageRow]:
-        """What pods really use, node by node; nothing where no pod says so."""
+        """The real use of pods, node by node; nothing where no pod says so."""
         return list(read_usage_csv(self.folder / "usage.csv"))
 
     @cached_property

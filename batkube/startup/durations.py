@@ -54,7 +54,7 @@ class Rule(PodCondition):
     duration: Delay | None = None
     """A distribution of seconds; None for ever, or if the rule says nothing of it."""
     usage: str | None = None
-    """What the pod really uses over time; None if the rule says nothing of it."""
+    """The real use of the pod over time; None if the rule says nothing of it."""
     fail: Annotated[Annotated[float, Field(ge=0, le=1)], BeforeValidator(share_if_percent)] = 0.0
     exit_code: Annotated[Annotated[int, Field(ge=1, le=255)] | None, Field(alias="exitCode")] = None
 

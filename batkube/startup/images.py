@@ -54,7 +54,7 @@ class PullFailure(PodCondition):
     since: Annotated[Date, Field(alias="from")] = 0.0
     until: Date = math.inf
     message: str = ""
-    """What the container runtime says; empty for its words on an image that there is not."""
+    """The words of the container runtime; empty for those on an image that there is not."""
 
     @model_validator(mode="before")
     @classmethod

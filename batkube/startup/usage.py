@@ -28,7 +28,7 @@ class Amount:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """What changes at a time."""
+    """A change of use, and when it comes."""
 
     since: float
     """Seconds since the process started."""
