@@ -97,7 +97,7 @@ class Requeued(BaseModel):
     rule: str
     jobs: int
     causes: dict[str, int] = {}
-    """The number for each cause: ``NodeLost``, or the reason of the condition DisruptionTarget of the pod taken away."""
+    """The number for each cause: ``NodeLost``, or the reason of the condition DisruptionTarget of a pod."""
     work_run: float
     work_done: float
     """The part of it that need not be done again."""
