@@ -103,9 +103,9 @@ class JobControl:
         return len(self._running)
 
     @property
-    def holds_static_jobs(self) -> bool:
-        """True if a job of Batsim's, which no client has made, waits or runs."""
-        return any(job.client is None for job in (*self._waiting.values(), *self._running.values()))
+    def runs_static_jobs(self) -> bool:
+        """True if a job of Batsim's, which no client has made, runs."""
+        return any(job.client is None for job in self._running.values())
 
     @property
     def ends_to_come(self) -> bool:

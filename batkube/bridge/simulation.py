@@ -46,6 +46,7 @@ from batkube.bridge.submissions import Submissions
 from batkube.bridge.time import SimulatedTime
 from batkube.bridge.user_deeds import UserDeeds
 from batkube.bridge.waits import WaitRecorder
+from batkube.bridge.workload_watch import WorkloadWatch
 from batkube.controllers.flags import Flags
 from batkube.kube.apimachinery.status import ApiError
 from batkube.kube.server import ApiServer
@@ -155,11 +156,9 @@ class Simulation:
         )
         self._static_jobs_to_come = True
         self.arrivals = Arrivals(server, time, events)
-        self._controllers = Controllers(
-            server, time, self.warn, controllers,
-            lambda: self.registration.goes_on or self._static_jobs_to_come or self.control.holds_static_jobs,
-            self.cluster.kubelets,
-        )  # fmt: skip
+        workload = WorkloadWatch(self.control, time)
+        goes_on = lambda: self.registration.goes_on or self._static_jobs_to_come or workload.goes_on()  # noqa: E731
+        self._controllers = Controllers(server, time, self.warn, controllers, goes_on, self.cluster.kubelets)
         self.deeds = UserDeeds(server, time, events, alone=not backs_off)
         self._external_events_to_come = False
 

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from batkube.bridge.controller_settings import Which
+from batkube.bridge.errors import RunFailed
 from tests.bridge.world import JSON, World, first_fit
 
 NO_JOBS: JSON = {"jobs": [], "profiles": {"ten": {"type": "delay", "delay": 10}}}
@@ -91,6 +92,23 @@ async def test_cron_jobs_begin_jobs_while_the_workload_goes_on(tmp_path: Path) -
     played = world(tmp_path, cron_job("* * * * *", "sleep 70"), workload=workload)
     await played.run(first_fit)
     assert starts(played) == [(60.1, 130.1), (0, 150), (120.1, 190.1)]
+
+
+async def test_cron_jobs_do_not_go_on_for_ever_beside_a_job_that_waits_in_vain(tmp_path: Path) -> None:
+    workload = {
+        "jobs": [{"id": "picky", "subtime": 0, "res": 1, "profile": "p", "nodeSelector": {"disk": "ssd"}}],
+        "profiles": {"p": {"type": "delay", "delay": 150}},
+    }
+    played = world(tmp_path, cron_job("0 * * * *", "sleep 70"), workload=workload)
+
+    async def schedule(now: World) -> None:
+        for pod in now.waiting():
+            if "nodeSelector" not in pod["spec"]:
+                await now.bind(pod["metadata"]["name"], "h0", "default")
+
+    with pytest.raises(RunFailed, match="nothing can happen any more, and 1 jobs wait"):
+        await played.run(schedule)
+    assert 24 * 3600 <= played.time.now < 26 * 3600
 
 
 async def test_nothing_waits_for_what_only_cleans_up(tmp_path: Path) -> None:
