@@ -245,6 +245,8 @@ class Simulation:
             revision = self._server.store.revision
             # An event may be older than the last message: it came while Batsim waited for us.
             self.time.advance(max(self.time.now, event.timestamp))
+            if self.began:
+                told = self._drains.advance() or told  # before pods come that would be placed there
             self._apply(event)
             if index == last_loss:
                 self._availability.clear()
@@ -291,9 +293,8 @@ class Simulation:
         self._static_jobs_to_come = bool(data.workloads)
         if data.config.dynamic_jobs_enabled:
             self.registration.begin()
-        self.decisions.table.exclusive = not data.allow_compute_sharing
         storages = Storages(data.storage_resources, named=data.names_storages)
-        exclusive = not data.allow_compute_sharing
+        self.decisions.table.exclusive = exclusive = not data.allow_compute_sharing
         self.cluster.create(data.compute_resources, exclusive=exclusive, storages=storages, draw=self._draw)
         if self._energy:
             self.power.begin(self._platform)
@@ -304,6 +305,7 @@ class Simulation:
         self._controllers.start()
         shown = {"nodes": list(self.cluster.hosts), "compute_sharing": data.allow_compute_sharing}
         self._events.write(self.time.now, "simulation_begins", **shown)
+        self._drains.advance()
         try:
             self._server.release_workloads()
         except ApiError as error:

@@ -53,6 +53,22 @@ def test_events_by_date_happen_when_they_should(batkube: Batkube, table: Path, e
     assert done.run["batsim_inputs"][0]["path"] == str(events)
 
 
+@pytest.mark.parametrize("at", [0, 60])
+def test_what_comes_at_the_date_of_a_drain_goes_elsewhere(batkube: Batkube, tmp_path: Path, at: int) -> None:
+    container = {"name": "main", "image": "app", "command": ["sleep", "30"], "resources": {"requests": {"cpu": "1"}}}
+    metadata = {"name": "pod", "annotations": {"batkube.io/created-at": str(at)}}
+    spec = {"restartPolicy": "Never", "containers": [container]}
+    pod = {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec}
+    (tmp_path / "pod.json").write_text(json.dumps(pod))
+    (tmp_path / "jobs.csv").write_text(f"submit,duration,cpu\n{at},30,1\n")
+    (tmp_path / "drain.yaml").write_text(f"events:\n- {{at: {at}, node: node-1, drain: 10m}}\n")
+    objects = ["-w" if at else "--objects", tmp_path / "pod.json"]
+    given = [*objects, "-w", tmp_path / "jobs.csv", "--events", tmp_path / "drain.yaml"]
+    done = batkube("-p", "2 x 2cpu", "--enable-compute-sharing", *given)
+    assert done.exit_code == 0, done.stderr
+    assert [row["node"] for row in done.rows("pods.csv")] == ["node-2", "node-2"]
+
+
 def test_failures_by_chance_are_the_same_each_time_and_end_with_the_jobs(
     two_at_once: Callable[..., list[Outcome]], table: Path
 ) -> None:
