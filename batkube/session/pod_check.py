@@ -15,6 +15,8 @@ from batkube.kube.server import ApiServer
 from batkube.session.api_server import given_server
 
 _QUOTAS = "resourcequotas"
+_NAME = "pod"
+"""The name of the pods that are asked about, unless the cluster has one of this name."""
 _MISSING = ("was found", "not found")
 """The ends of texts that say that the cluster lacks an object."""
 
@@ -34,6 +36,7 @@ class PodCheck:
         self._asked: set[tuple[str, bool]] = set()
         self._server: ApiServer | None = None
         self._quotas = False
+        self._name = _NAME
         self._classes: set[int] = set()
 
     def check(self, where: str, job: JobDescription, wanted: PodRequirements) -> list[str]:
@@ -43,6 +46,8 @@ class PodCheck:
         if self._server is None:
             self._server, _ = given_server(self._api, without_plugins=ADMISSION_WITHOUT, now=lambda: 0.0)
             self._quotas = bool(self._server.list(_QUOTAS))
+            while self._server.store.get("pods", NAMESPACE, self._name) is not None:
+                self._name += "-of-a-job"
         # Some quotas are over pods with a deadline, or over those without.
         dated = self._quotas and job.walltime is not None
         if (key := (wanted.model_dump_json(), dated)) in self._asked:
@@ -52,7 +57,7 @@ class PodCheck:
             return [f"{where}: pod: {warning}" for warning in self._told(self._server, job, wanted, dated)]
         except (InputError, ApiError) as error:
             text = error.message if isinstance(error, ApiError) else str(error)
-            raise InputError(f"{where}: {_of_job(text, job, wanted)}") from None
+            raise InputError(f"{where}: {_of_job(text, self._name, job, wanted)}") from None
 
     def _told(self, server: ApiServer, job: JobDescription, wanted: PodRequirements, dated: bool) -> Iterable[str]:
         cpu = wanted.cpu or DEFAULT_CPU
@@ -69,15 +74,15 @@ class PodCheck:
                 self._classes.add(named)
             named = made["metadata"]["name"]
         asked = job if dated else job.model_copy(update={"walltime": None})
-        shape = jobs.Job(f"w0!{job.id}", asked, 0, wanted, "default-scheduler", pods=["pod"])
+        shape = jobs.Job(f"w0!{job.id}", asked, 0, wanted, "default-scheduler", pods=[self._name])
         resource = server.registry.named("pods")
         (pod,) = pods.pods_of(shape, resource, requests=requests, priority_class=named)
         return server.check("pods", pod, NAMESPACE)
 
 
-def _of_job(text: str, job: JobDescription, wanted: PodRequirements) -> str:
-    """Return the words of a refusal in terms of the job."""
-    for start in ('Pod "pod" is invalid: ', 'pods "pod" is forbidden: ', f"job w0!{job.id}: "):
+def _of_job(text: str, name: str, job: JobDescription, wanted: PodRequirements) -> str:
+    """Return the words of a refusal of a pod of this name in terms of the job."""
+    for start in (f'Pod "{name}" is invalid: ', f'pods "{name}" is forbidden: ', f"job w0!{job.id}: "):
         text = text.removeprefix(start)
     if text.endswith(_MISSING):
         text += " (objects that the cluster has from its start: --objects)"
