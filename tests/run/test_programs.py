@@ -192,3 +192,18 @@ def test_a_program_starts_at_the_same_nanosecond_each_time(two_at_once: Callable
         pytest.skip("this machine cannot give programs the simulated clock")
     for name in ("first.log", "second.log"):
         assert (one.out / name).read_text() == (other.out / name).read_text()
+
+
+def test_a_program_may_send_more_than_the_server_takes_at_once(batkube: Batkube, tmp_path: Path) -> None:
+    """A body beyond 64 KiB, as that of a CustomResourceDefinition, is read though its request waits for its turn."""
+    script = tmp_path / "large.py"
+    script.write_text(
+        "import json, sys, urllib.request\n"
+        "content = {'metadata': {'name': 'large'}, 'data': {'a': 'x' * 700_000}}\n"
+        "url = sys.argv[1] + '/api/v1/namespaces/default/configmaps'\n"
+        "asked = urllib.request.Request(url, json.dumps(content).encode(), {'Content-Type': 'application/json'})\n"
+        "print(len(json.load(urllib.request.urlopen(asked))['data']['a']))\n"
+    )
+    done = batkube("-p", PLATFORM, "--until", "1m", "--program", f"large={sys.executable} {script} {{server}}")
+    assert done.exit_code == 0, done.stderr
+    assert (done.out / "large.log").read_text() == "700000\n"

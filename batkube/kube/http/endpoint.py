@@ -25,14 +25,13 @@ from ..verbs.api import Api
 from ..verbs.request_options import NO_QUERY, Query, check_timeout, decodable
 from .handlers import Stream, handle
 from .request import Request, verb_of
+from .request_body import Message, Receive, read_body
 from .routes import request_info, runs_long
 from .turns import Turns
 
 Scope = MutableMapping[str, Any]
-Message = MutableMapping[str, Any]
 Headers = Sequence[tuple[bytes, bytes]]
 Client = tuple[str, int]  # address and port of the other end
-Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 
 # What is no resource: discovery, OpenAPI, health, version. Gets the path's parts, method, Accept and query.
@@ -136,7 +135,7 @@ class Endpoint:
 
     async def _result(self, scope: Scope, receive: Receive) -> HttpAnswer | Stream:
         method, raw_path = scope["method"], scope.get("raw_path") or scope["path"].encode()
-        body = b"" if method in ("GET", "HEAD") else await _read(receive)
+        body = b"" if method in ("GET", "HEAD") else await read_body(receive)
         if (lead := self.lead(method.encode())) and not self.turns.takes(scope.get("client")):
             await asyncio.sleep(lead)
         certified = scope.get("state", {}).get("certified")
@@ -349,19 +348,6 @@ def split_path(raw: bytes) -> list[str]:
                 clean.append(part)
         return clean or [""]
     return parts
-
-
-async def _read(receive: Receive) -> bytes:
-    """Return the whole body. Of a body larger than MAX_BODY return just enough to see that it is too large."""
-    message = await receive()
-    pieces: list[bytes] = [message.get("body", b"")]
-    size = len(pieces[0])
-    while message.get("more_body", False):
-        message = await receive()
-        if size <= MAX_BODY:
-            pieces.append(message.get("body", b""))
-            size += len(pieces[-1])
-    return b"".join(pieces)
 
 
 async def send_answer(answer: HttpAnswer, head: bool, send: Send) -> None:

@@ -14,6 +14,8 @@ from .activity import Activity
 from .browsers import Browsers
 from .endpoint import Endpoint, send_answer
 from .listener import Listener
+from .request_body import read_ahead
+from .turns import READS
 
 if TYPE_CHECKING:
     from fastapi import APIRouter, FastAPI
@@ -122,8 +124,11 @@ class Serving(Activity):
     ) -> None:
         """Answer a request. Requests to Kubernetes come first: they pass by FastAPI and its middleware."""
         if scope["type"] == "http":
-            path = scope.get("raw_path") or scope["path"].encode()
-            await self.turns.turn(scope.get("client"), scope["method"].encode(), path, scope["query_string"])
+            path, method = scope.get("raw_path") or scope["path"].encode(), scope["method"].encode()
+            body = b""
+            if method not in READS and self.turns.takes(scope.get("client")):
+                body, receive = await read_ahead(receive)
+            await self.turns.turn(scope.get("client"), method, path, scope["query_string"], body)
         at_home = scope["type"] == "http" and scope["path"] == "/" and self.home is not None and _wants_page(scope)
         if scope["type"] == "http" and not at_home and scope["path"].lstrip("/").partition("/")[0] not in APP_PATHS:
             await self._endpoint(scope, receive, send)
