@@ -18,6 +18,7 @@ import yaml
 from ..conformance.servers import Server
 from ..conftest import BuiltTool
 from .conftest import Cluster, running
+from .kueue_definitions import kueue_definitions
 
 JSON = dict[str, Any]
 
@@ -38,14 +39,8 @@ def kueue(program_beside: BuiltTool) -> Path:
 
 @pytest.fixture(scope="module")
 def definitions(kueue: Path, sources: Callable[[str, str], Path]) -> list[JSON]:
-    """Kueue's CustomResourceDefinitions, as its own installation has them: from its module, with its patches."""
-    crd = sources("kueue", "sigs.k8s.io/kueue") / "config" / "components" / "crd"
-    found = [yaml.safe_load(path.read_text()) for path in sorted((crd / "bases").glob("*.yaml"))]
-    for definition in found:
-        patch = crd / "patches" / f"webhook_in_{definition['spec']['names']['plural']}.yaml"
-        if patch.exists():
-            definition["spec"]["conversion"] = yaml.safe_load(patch.read_text())["spec"]["conversion"]
-    return found
+    """Kueue's CustomResourceDefinitions."""
+    return kueue_definitions(sources("kueue", "sigs.k8s.io/kueue"))
 
 
 @pytest.fixture

@@ -10,7 +10,9 @@ import pytest
 import yaml
 
 from tests.conftest import BuiltTool
-from tests.run.conftest import Outcome
+from tests.controllers.conftest import openssl
+from tests.controllers.kueue_definitions import kueue_definitions
+from tests.run.conftest import JSON, Batkube, Outcome
 
 FINGERPRINTS = ("events_sha256", "jobs_sha256")
 
@@ -162,3 +164,90 @@ def test_an_older_kube_controller_manager_carries_on_jobs_and_deployments(
     assert [pod["phase"] for pod in pods if pod["pod"].startswith("web-")] == ["Running"] * 4
     waves = [float(pod["finish_time"]) for pod in pods if pod["pod"].startswith("waves-")]
     assert waves == [30, 30, 61, 61]  # the controller looks a second after pods have ended
+
+
+KUEUE = "kueue.x-k8s.io/v1beta2"
+QUOTA = {"name": "standard", "resources": [{"name": "cpu", "nominalQuota": "4"}]}
+QUEUES = [
+    {"apiVersion": KUEUE, "kind": "ResourceFlavor", "metadata": {"name": "standard"}},
+    {
+        "apiVersion": KUEUE,
+        "kind": "ClusterQueue",
+        "metadata": {"name": "all"},
+        "spec": {
+            "namespaceSelector": {},
+            "resourceGroups": [{"coveredResources": ["cpu"], "flavors": [QUOTA]}],
+        },
+    },
+    {
+        "apiVersion": KUEUE,
+        "kind": "LocalQueue",
+        "metadata": {"name": "team", "namespace": "default"},
+        "spec": {"clusterQueue": "all"},
+    },
+    # What its installation has for its certificates.
+    {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "kueue-system"}},
+    {
+        "apiVersion": "v1",
+        "kind": "Secret",
+        "metadata": {"name": "kueue-webhook-server-cert", "namespace": "kueue-system"},
+    },
+    *(
+        {
+            "apiVersion": "admissionregistration.k8s.io/v1",
+            "kind": f"{kind}WebhookConfiguration",
+            "metadata": {"name": f"kueue-{kind.lower()}-webhook-configuration"},
+        }
+        for kind in ("Validating", "Mutating")
+    ),
+]
+
+
+def queued_job(name: str, created: int) -> JSON:
+    """Return a Job of two cores that is suspended, as Kueue's webhook would make it."""
+    main = {"name": "main", "image": "app", "command": ["sleep", "60"], "resources": {"requests": {"cpu": "2"}}}
+    metadata = {"labels": {"kueue.x-k8s.io/queue-name": "team"}, "annotations": {"batkube.io/created-at": str(created)}}
+    template = {"spec": {"restartPolicy": "Never", "containers": [main]}}
+    spec = {"suspend": True, "template": template}
+    return {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": name, **metadata}, "spec": spec}
+
+
+@pytest.mark.slow
+def test_kueue_admits_jobs_as_far_as_the_quota_goes(
+    batkube: Batkube,
+    program_beside: BuiltTool,
+    scheduler: list[object],
+    sources: Callable[[str, str], Path],
+    free_port: Callable[[], int],
+    tmp_path: Path,
+) -> None:
+    kueue, module = program_beside("kueue-0.17.0"), sources("kueue", "sigs.k8s.io/kueue")
+    for name in ("tls", "ca"):
+        words = ("-subj", "/CN=kueue", "-keyout", str(tmp_path / f"{name}.key"), "-out", str(tmp_path / f"{name}.crt"))
+        openssl("req", "-x509", "-newkey", "rsa:2048", "-nodes", *words)
+    configuration = {
+        "apiVersion": "config.kueue.x-k8s.io/v1beta2",
+        "kind": "Configuration",
+        "health": {"healthProbeBindAddress": "0"},
+        "metrics": {"bindAddress": "0"},
+        "webhook": {"host": "127.0.0.1", "port": free_port(), "certDir": str(tmp_path)},
+        "leaderElection": {"leaderElect": False},
+        "integrations": {"frameworks": ["batch/job"]},
+        "featureGates": {"VisibilityOnDemand": False},
+    }
+    files = {
+        "crds.yaml": kueue_definitions(module),
+        "queues.yaml": QUEUES,
+        "jobs.yaml": [queued_job(f"job-{number}", 10 * number) for number in range(1, 5)],
+        "config.yaml": [configuration],
+    }
+    for name, documents in files.items():
+        (tmp_path / name).write_text(yaml.safe_dump_all(documents))
+    words = ["-p", "4 x 8cpu,32Gi", "--crd", tmp_path / "crds.yaml", "--objects", tmp_path / "queues.yaml"]
+    command = f"{kueue} --config={{file:{tmp_path}/config.yaml}} --kubeconfig={{kubeconfig}}"
+    done = batkube(*words, "-w", tmp_path / "jobs.yaml", *scheduler, "--program", f"kueue={command}", "--repeat", 2)
+    assert done.exit_code == 0, done.stderr
+    assert "all 2 agree, byte for byte" in done.stdout
+    started = [float(pod["starting_time"]) for pod in done.rows("pods.csv")]
+    # Two at a time, the others when those have ended.
+    assert started == [pytest.approx(date, abs=0.5) for date in (10, 20, 72, 82)]
