@@ -223,8 +223,8 @@ def test_kueue_admits_jobs_as_far_as_the_quota_goes(
 ) -> None:
     kueue, module = program_beside("kueue-0.17.0"), sources("kueue", "sigs.k8s.io/kueue")
     for name in ("tls", "ca"):
-        words = ("-subj", "/CN=kueue", "-keyout", str(tmp_path / f"{name}.key"), "-out", str(tmp_path / f"{name}.crt"))
-        openssl("req", "-x509", "-newkey", "rsa:2048", "-nodes", *words)
+        files = ("-keyout", str(tmp_path / f"{name}.key"), "-out", str(tmp_path / f"{name}.crt"))
+        openssl("req", "-x509", "-newkey", "rsa:2048", "-nodes", "-subj", "/CN=kueue", *files)
     configuration = {
         "apiVersion": "config.kueue.x-k8s.io/v1beta2",
         "kind": "Configuration",
@@ -235,13 +235,13 @@ def test_kueue_admits_jobs_as_far_as_the_quota_goes(
         "integrations": {"frameworks": ["batch/job"]},
         "featureGates": {"VisibilityOnDemand": False},
     }
-    files = {
+    manifests = {
         "crds.yaml": kueue_definitions(module),
         "queues.yaml": QUEUES,
         "jobs.yaml": [queued_job(f"job-{number}", 10 * number) for number in range(1, 5)],
         "config.yaml": [configuration],
     }
-    for name, documents in files.items():
+    for name, documents in manifests.items():
         (tmp_path / name).write_text(yaml.safe_dump_all(documents))
     words = ["-p", "4 x 8cpu,32Gi", "--crd", tmp_path / "crds.yaml", "--objects", tmp_path / "queues.yaml"]
     command = f"{kueue} --config={{file:{tmp_path}/config.yaml}} --kubeconfig={{kubeconfig}}"
