@@ -31,6 +31,8 @@ this lead they are due when an event of that second comes, and not a moment late
 with the lead of ``clock.simulated.CYCLE`` it is less than a millisecond.
 """
 ENDLESS = not_idle("endless", "it goes on to send requests though nothing happens")
+LOOK_EVERY = 0.01
+"""Real seconds between two looks at a process that has ended, and whose exit code is not known yet."""
 STARTUP_SILENCE = 2.0
 """Simulated seconds without a request after which a scheduler has started up."""
 
@@ -175,8 +177,9 @@ class QuiescenceOnSimulatedClock:
             if not verdict.gone:
                 break
             if not await self._take_note():
-                # The code that waits for the scheduler's process reports its end, with exit code and last words.
-                await asyncio.Event().wait()
+                # Either the helper that holds the process has to hear of its end before we do, or it is the scheduler,
+                # and the code that waits for its process reports that, with exit code and last words.
+                await asyncio.sleep(LOOK_EVERY)
         if not verdict.idle:
             raise not_quiescent(self.counts, verdict, limit)
 
