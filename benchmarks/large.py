@@ -35,7 +35,7 @@ NODES_OF_A_MONTH = {"cores": ("-p", "16 x 8cpu,32Gi"), "pods": ("-p", "128 x 1cp
 
 @dataclass(frozen=True)
 class Options:
-    """What the command line says of a run."""
+    """The options of a run, as on the command line."""
 
     scheduler: str
     packing: str

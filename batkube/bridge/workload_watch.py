@@ -1,4 +1,4 @@
-"""Whether the jobs of the workload still go on, so that what happens by schedule (CronJobs) begins anew."""
+"""The jobs of the workload: while they go on, so does what happens by schedule (CronJobs)."""
 
 from batkube.bridge.job_control import JobControl
 from batkube.bridge.time import SimulatedTime

@@ -30,7 +30,7 @@ class Files:
     events: Path | None
     startup: Path | None
     machines: Path | None = None
-    """What becomes of machines, in YAML."""
+    """The events of machines, in YAML."""
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ class Mix:
     decision_time: float = 0.0
     energy: bool = False
     life: Life | None = None
-    """None: nothing happens but what workloads and external events say."""
+    """The life of a cluster; None where nothing happens but what workloads and external events say."""
 
     @property
     def jobs(self) -> dict[str, tuple[Load, JSON]]:

@@ -61,7 +61,7 @@ def embedded(mix: Mix, files: Files, *, exact: bool) -> EmbeddedSimulator:
 
 
 def machine_plan(mix: Mix, files: Files) -> MachinePlan | None:
-    """What is planned for machines, where a life says more of them than Batsim's own file."""
+    """Return the plan for machines where a life says more of them than Batsim's own file; else None."""
     if mix.life is None or not (mix.life.machines or mix.life.failures):
         return None
     scene = Scene(Places.of(read_platform(files.platform).resources(master="master_host")), 0.0)

@@ -1,4 +1,4 @@
-"""What the exact simulator tells has the decimals that Batsim prints: what is left of a job depends on them."""
+"""The exact simulator tells times with the decimals that Batsim prints: what is left of a job depends on them."""
 
 from batkube.batsim.messages import LeafProgress, SequenceProgress
 from batkube.simulator.server.outbox import Outbox
