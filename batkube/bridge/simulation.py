@@ -154,11 +154,11 @@ class Simulation:
         self._watch = PodWatch(
             server, self.control, self.cluster, self.clients.adopt, self._resources.changed, self.clients.lost.gone
         )
-        self._static_jobs_to_come = True
+        self._workload = WorkloadWatch(self.control, self.registration, time)
         self.arrivals = Arrivals(server, time, events)
-        workload = WorkloadWatch(self.control, time)
-        goes_on = lambda: self.registration.goes_on or self._static_jobs_to_come or workload.goes_on()  # noqa: E731
-        self._controllers = Controllers(server, time, self.warn, controllers, goes_on, self.cluster.kubelets)
+        self._controllers = Controllers(
+            server, time, self.warn, controllers, self._workload.goes_on, self.cluster.kubelets
+        )
         self.deeds = UserDeeds(server, time, events, alone=not backs_off)
         self._external_events_to_come = False
 
@@ -202,7 +202,7 @@ class Simulation:
     @property
     def _goes_on(self) -> bool:
         """True if jobs are to come or will end by themselves, or others act by themselves."""
-        going = self._static_jobs_to_come or self.control.ends_to_come or self._controllers.act_by_themselves
+        going = self._workload.to_come or self.control.ends_to_come or self._controllers.act_by_themselves
         going = going or self.registration.goes_on or self._availability.awaited
         return going or self.arrivals.next_date is not None
 
@@ -290,7 +290,7 @@ class Simulation:
             raise InvariantBroken("SIMULATION_BEGINS came twice")
         self.began = True
         self.submissions.begin(data)
-        self._static_jobs_to_come = bool(data.workloads)
+        self._workload.to_come = bool(data.workloads)
         if data.config.dynamic_jobs_enabled:
             self.registration.begin()
         storages = Storages(data.storage_resources, named=data.names_storages)
@@ -320,7 +320,7 @@ class Simulation:
     def _notified(self, data: messages.NotifyData) -> None:
         match data.type:
             case "no_more_static_job_to_submit":
-                self._static_jobs_to_come = False
+                self._workload.to_come = False
             case "no_more_external_event_to_occur":
                 self._external_events_to_come = False
             case kind if kind in (UNAVAILABLE, AVAILABLE):

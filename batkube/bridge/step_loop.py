@@ -12,6 +12,7 @@ from batkube.bridge.quiescence import POLL, Quiescence
 from batkube.bridge.simulation import Simulation
 from batkube.bridge.step_settings import OnDeadlock, StepSettings
 from batkube.bridge.timers import FLUSH, FLUSH_PERIOD, LAST_APPOINTMENTS, LAST_STOPS, TimerPolicy
+from batkube.bridge.vigil import Vigil
 from batkube.clock.pace import Pace
 
 LOOK_EVERY = 0.05
@@ -50,9 +51,8 @@ class StepLoop:
         self._changed = 0.0
         self._last_stops = 0
         """The number of stops at timers since then that were made only because nothing else was to come."""
-        self._stalled: tuple[str, ...] = ()
-        """The jobs that wait while nothing is to come that anybody waits for."""
-        self._stalled_since = 0.0
+        self._vigil = Vigil()
+        """The watch over jobs that wait while nothing is to come that anybody waits for."""
         self._active = 0.0
         """The moment at which something happened last, by ``Pace.unpaused``."""
 
@@ -172,10 +172,9 @@ class StepLoop:
         """
         simulation = self._simulation
         waiting = () if simulation.expects_events else simulation.control.awaited
-        if waiting != self._stalled or self._quiescence.next_appointment() is not None:
-            self._stalled, self._stalled_since = waiting, simulation.time.now
-        long_enough = FLUSH + FLUSH_PERIOD + self._settings.timer_window
-        return bool(waiting) and simulation.time.now > self._stalled_since + long_enough
+        asked_for = self._quiescence.next_appointment() is not None
+        waited = self._vigil.length(waiting, simulation.time.now, begins=asked_for)
+        return bool(waiting) and waited > FLUSH + FLUSH_PERIOD + self._settings.timer_window
 
     async def _react(self) -> None:
         await self._reaction()
