@@ -1,4 +1,4 @@
-"""A file of ``--controllers``: flags of kube-controller-manager, in YAML. ::
+"""A file of ``--controllers``: flags of kube-controller-manager, in YAML.
 
 controllers: ['*', '-cronjob-controller']   # as the flag has them: all but one; or those that are named
 terminated-pod-gc-threshold: 1000
@@ -14,7 +14,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 
 from batkube.controllers.catalogue import BUILT_IN, RESOURCE_CLAIMS
 from batkube.controllers.flags import ALL, Flags
-from batkube.startup.lengths import LONGEST, read_length_if_text
+from batkube.startup.lengths import Length
 from batkube.startup.model_file import read_model
 
 
@@ -30,8 +30,6 @@ def _built_in(entries: tuple[str, ...]) -> tuple[str, ...]:
             raise ValueError(f"{entry!r} is not built in; there are {', '.join(sorted(each[0] for each in names))}")
     return entries
 
-
-Length = Annotated[Annotated[float, Field(gt=0, le=LONGEST)], BeforeValidator(read_length_if_text)]
 
 Rate = Annotated[float, Field(ge=0, le=1e6)]
 """A number of nodes a simulated second."""

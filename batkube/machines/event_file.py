@@ -18,9 +18,9 @@ from pydantic import BaseModel, BeforeValidator, Field, PrivateAttr, ValidationI
 
 from batkube.bridge.hosts import SLOWEST
 from batkube.machines.places import Place, Places
-from batkube.startup.dates import read_date
+from batkube.startup.dates import Date
 from batkube.startup.delays import STRICT
-from batkube.startup.lengths import LONGEST, read_length_if_text
+from batkube.startup.lengths import Length, read_length_if_text
 from batkube.startup.model_file import read_model
 from batkube.startup.shares import share_if_percent
 
@@ -44,11 +44,6 @@ def is_event_file(text: str) -> bool:
     return _EVENTS.search(text) is not None
 
 
-def _date(value: Any, info: ValidationInfo) -> Any:
-    """Return the simulated seconds of a date that is a text; what is none as it is."""
-    return read_date(value, _scene(info).epoch) if isinstance(value, str) else value
-
-
 def _scene(info: ValidationInfo) -> Scene:
     scene = info.context
     assert isinstance(scene, Scene)
@@ -70,7 +65,6 @@ def _name(value: Any) -> Any:
 
 Name = Annotated[str, BeforeValidator(_name)]
 Names = Annotated[Annotated[list[Name], Field(min_length=1)], BeforeValidator(_names)]
-Seconds = Annotated[float, Field(ge=0, le=LONGEST)]
 Span = Annotated[Annotated[float, Field(gt=0, allow_inf_nan=True)], BeforeValidator(_span)]
 
 
@@ -79,7 +73,7 @@ class Entry(BaseModel):
 
     model_config = STRICT
 
-    at: Annotated[Seconds, BeforeValidator(_date)]
+    at: Date
     node: Names | None = None
     zone: Names | None = None
     label: str | None = None
@@ -91,7 +85,7 @@ class Entry(BaseModel):
     """The seconds for which they work at ``speed``."""
     speed: Annotated[Annotated[float, Field(ge=SLOWEST, lt=1)], BeforeValidator(share_if_percent)] | None = None
     """The share of their speed that is left."""
-    every: Annotated[Annotated[float, Field(gt=0, le=LONGEST)], BeforeValidator(read_length_if_text)] | None = None
+    every: Length | None = None
     times: Annotated[int, Field(ge=1, le=_MOST)] = 1
 
     _places: list[Place] = PrivateAttr(default_factory=list)

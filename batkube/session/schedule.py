@@ -1,4 +1,4 @@
-"""A file of ``--schedule``: the dates at which objects of manifests are created. ::
+"""A file of ``--schedule``: the dates at which objects of manifests are created.
 
 schedule:
   - {at: 10:00, kind: Deployment, name: web}
@@ -13,7 +13,7 @@ from pydantic import BaseModel, BeforeValidator, Field, PrivateAttr, ValidationI
 
 from batkube.kube.apimachinery.status import ApiError
 from batkube.kube.storage.selectors import EVERYTHING, LabelSelector, parse_label_selector
-from batkube.startup.dates import read_date
+from batkube.startup.dates import Date
 from batkube.startup.delays import STRICT
 from batkube.startup.lengths import LONGEST, read_length_if_text
 from batkube.startup.model_file import read_model
@@ -34,25 +34,18 @@ def _scene(info: ValidationInfo) -> _Scene:
     return scene
 
 
-def _date(value: Any, info: ValidationInfo) -> Any:
-    return read_date(value, _scene(info).epoch) if isinstance(value, str) else value
-
-
-Seconds = Annotated[float, Field(ge=0, le=LONGEST)]
-
-
 class Entry(BaseModel):
     """One entry: what it does not say of an object fits any."""
 
     model_config = STRICT
 
-    at: Annotated[Seconds, BeforeValidator(_date)]
+    at: Date
     kind: str | None = None
     name: str | None = None
     namespace: str | None = None
     selector: str = ""
     """Labels, as ``kubectl -l`` has them."""
-    every: Annotated[Seconds, BeforeValidator(read_length_if_text)] = 0.0
+    every: Annotated[Annotated[float, Field(ge=0, le=LONGEST)], BeforeValidator(read_length_if_text)] = 0.0
     """The seconds from one object to the next, in the order of the files."""
 
     _selector: LabelSelector = PrivateAttr(default=EVERYTHING)

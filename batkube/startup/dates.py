@@ -1,6 +1,9 @@
 """Dates as people write them: simulated seconds, ``1h30m``, ``10:00``, or a date of the calendar."""
 
 import re
+from typing import Annotated, Any
+
+from pydantic import BeforeValidator, Field, ValidationInfo
 
 from batkube.kube.apimachinery.times import unix_seconds
 from batkube.startup.lengths import LONGEST, read_length
@@ -35,3 +38,13 @@ def read_date(value: str, epoch: float) -> float:
     if not 0 <= date <= LONGEST:
         raise ValueError(f"{text} is before the simulation begins (--epoch)" if date < 0 else f"{text} is too late")
     return round(date, _MICROSECONDS)
+
+
+def _date_if_text(value: Any, info: ValidationInfo) -> Any:
+    """Return the simulated seconds of a text; what is none as it is."""
+    context: Any = info.context
+    return read_date(value, context.epoch) if isinstance(value, str) else value
+
+
+Date = Annotated[Annotated[float, Field(ge=0, le=LONGEST)], BeforeValidator(_date_if_text)]
+"""A date in a model, in simulated seconds. The context with which it is read has the ``epoch``."""

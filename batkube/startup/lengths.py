@@ -2,7 +2,9 @@
 
 import math
 import re
-from typing import Any
+from typing import Annotated, Any
+
+from pydantic import BeforeValidator, Field
 
 _UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0, "w": 604800.0}
 _PART = re.compile(r"([0-9]+(?:\.[0-9]+)?)(ms|[smhdw])")
@@ -37,3 +39,7 @@ def read_length(text: str) -> float:
 def read_length_if_text(value: Any) -> Any:
     """Return the seconds of a text; what is none, such as a number, as it is. Raises ValueError."""
     return read_length(value) if isinstance(value, str) else value
+
+
+Length = Annotated[Annotated[float, Field(gt=0, le=LONGEST)], BeforeValidator(read_length_if_text)]
+"""A length of time in a model: more than no seconds."""
