@@ -17,7 +17,6 @@ from batkube.bridge.clock_quiescence import QuiescenceOnSimulatedClock, schedule
 from batkube.bridge.decision_time import ZERO
 from batkube.bridge.errors import InputError
 from batkube.bridge.job_files import JobFiles
-from batkube.bridge.policy_and_programs import QuiescenceOfPolicyAndPrograms
 from batkube.bridge.policy_quiescence import PolicyQuiescence
 from batkube.bridge.quiescence import Quiescence, QuiescenceOnRealClock
 from batkube.bridge.requeue_rule import read_requeue
@@ -262,6 +261,8 @@ async def _scheduler(
         policy = PolicyQuiescence(server, clock, chosen.policy, names=chosen.names, seed=settings.seed, log=log)
         quiescence = policy
         if simulated and programs:
+            from batkube.bridge.policy_and_programs import QuiescenceOfPolicyAndPrograms  # most have none
+
             quiescence = QuiescenceOfPolicyAndPrograms(
                 policy, QuiescenceOnSimulatedClock(server, settings.step, simulated, programs, alone=True)
             )

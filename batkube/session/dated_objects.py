@@ -13,7 +13,6 @@ from batkube.kube.apimachinery.times import unix_seconds
 from batkube.kube.server import ApiServer
 from batkube.results.run import ImportedFile, input_file
 from batkube.session.manifests import Manifest, ManifestError, files_of, read_manifests
-from batkube.session.schedule import planned_dates
 from batkube.startup.dates import read_date
 from batkube.workloads.formats import MANIFESTS, reader_for
 from batkube.workloads.reader import Reader
@@ -60,7 +59,11 @@ def read_dated(paths: Sequence[Path], schedule: Path | None, epoch: float) -> Da
             record = input_file(file) if data is None else None
             digest = record.sha256 if record is not None else hashlib.sha256(data or b"").hexdigest()
             found.files.append(ImportedFile(path=str(file), sha256=digest, format=MANIFESTS, jobs=len(several)))
-    planned = planned_dates(schedule, [each.obj for each in manifests], epoch) if schedule is not None else {}
+    planned: dict[int, float] = {}
+    if schedule is not None:
+        from batkube.session.schedule import planned_dates  # most have none
+
+        planned = planned_dates(schedule, [each.obj for each in manifests], epoch)
     others = [(index, each) for index, each in enumerate(manifests) if index not in planned]
     first = min((_unix(each, stamp) for _, each in others if (stamp := _stamp(each))), default=0.0)
     dates = planned | {index: _date(each, epoch, first) for index, each in others}
