@@ -53,6 +53,8 @@ class StepLoop:
         """The number of stops at timers since then that were made only because nothing else was to come."""
         self._vigil = Vigil()
         """The watch over jobs that wait while nothing is to come that anybody waits for."""
+        self._vain_stops, self._vain_stop = 0, 0.0
+        """The number of stops at timers since they have waited for too long, and the date of the last."""
         self._active = 0.0
         """The moment at which something happened last, by ``Pace.unpaused``."""
 
@@ -168,13 +170,20 @@ class StepLoop:
     def _waits_in_vain(self) -> bool:
         """Tell whether the same jobs have waited for as long as a scheduler takes to try them again by itself.
 
-        Servers that are started again and again, which nobody waits for, would keep a simulation going for ever.
+        Servers that are started again and again, which nobody waits for, would keep a simulation going for ever. As a
+        scheduler may look only once an hour, some of its timers are followed first.
         """
         simulation = self._simulation
         waiting = () if simulation.expects_events else simulation.control.awaited
         asked_for = self._quiescence.next_appointment() is not None
         waited = self._vigil.length(waiting, simulation.time.now, begins=asked_for)
-        return bool(waiting) and waited > FLUSH + FLUSH_PERIOD + self._settings.timer_window
+        if not waiting or waited <= FLUSH + FLUSH_PERIOD + self._settings.timer_window:
+            self._vain_stops = 0
+            return False
+        if simulation.time.now >= self._vain_stop:
+            self._vain_stops += 1
+            self._vain_stop = self._quiescence.next_timer() or 0.0
+        return self._vain_stops > LAST_STOPS or not self._stop_at_timers(at_last=True)
 
     async def _react(self) -> None:
         await self._reaction()

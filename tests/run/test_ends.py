@@ -146,19 +146,61 @@ def test_pods_that_no_node_suits_are_explained_in_the_schedulers_own_words(
     assert done.run["jobs"]["succeeded"] == 2
 
 
+@pytest.fixture
+def server(tmp_path: Path) -> Path:
+    """Return a file with a pod that ends after 30 s, each time, and is started again for ever."""
+    main = {"name": "main", "image": "app", "command": ["sleep", "30"], "resources": {"requests": {"cpu": "1"}}}
+    pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "server"}, "spec": {"containers": [main]}}
+    path = tmp_path / "server.json"
+    path.write_text(json.dumps(pod))
+    return path
+
+
 def test_a_server_that_is_started_again_for_ever_keeps_no_run_going(
-    batkube: Batkube, tmp_path: Path, workload: Callable[..., Path], scheduler: list[str]
+    batkube: Batkube, server: Path, workload: Callable[..., Path], scheduler: list[str]
 ) -> None:
     """Its pod keeps what it holds, so no restart of it can help the job that waits."""
-    main = {"name": "main", "image": "app", "command": ["sleep", "30"], "resources": {"requests": {"cpu": "1"}}}
-    server = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "server"}, "spec": {"containers": [main]}}
-    (tmp_path / "server.json").write_text(json.dumps(server))
-    given = ["-w", workload(jobs(1, res=2), ONE_HOUR), "--objects", tmp_path / "server.json"]
+    given = ["-w", workload(jobs(1, res=2), ONE_HOUR), "--objects", server]
     done = batkube("-p", "2 x 1cpu", *given, "--enable-compute-sharing", *scheduler)
     assert done.run["wall_seconds"] < SOON
     assert done.exit_code == 1
     assert "nothing can happen any more, and 1 jobs wait" in done.run["reason"]
     assert done.run["simulated_seconds"] < 1000
+
+
+HOURLY = """
+import json, sys, time, urllib.request
+
+def send(path, body=None):
+    data = body and json.dumps(body).encode()
+    asked = urllib.request.Request(sys.argv[1] + path, data, {"Content-Type": "application/json"})
+    return json.load(urllib.request.urlopen(asked))
+
+placed = False
+while True:
+    for pod in send("/api/v1/pods")["items"]:
+        name = pod["metadata"]["name"]
+        if pod["spec"].get("nodeName") or (name != "server" and time.time() < 1577836800 + 3 * 3600):
+            continue
+        body = {"metadata": {"name": name}, "target": {"name": "node-1" if name == "server" else "node-2"}}
+        send(f"/api/v1/namespaces/default/pods/{name}/binding", body)
+        placed = True
+    time.sleep(3600 if placed else 1)
+"""
+
+
+def test_a_scheduler_that_looks_once_an_hour_is_waited_for_beside_such_a_server(
+    batkube: Batkube, server: Path, tmp_path: Path, workload: Callable[..., Path]
+) -> None:
+    (tmp_path / "hourly.py").write_text(HOURLY)
+    given = ["-w", workload(jobs(1), ONE_HOUR), "--objects", server, "--enable-compute-sharing"]
+    command = f"{sys.executable} {tmp_path}/hourly.py {{server}}"
+    done = batkube("-p", "2 x 1cpu", *given, "--scheduler-cmd", command)
+    if done.run["scheduler"]["clock"] == "real":
+        pytest.skip("this machine cannot give the scheduler the simulated clock")
+    assert done.exit_code == 0, done.stderr
+    (row,) = [row for row in done.rows("jobs.csv") if row["workload_name"] == "w0"]
+    assert float(row["starting_time"]) > 3 * 3600 - 120
 
 
 def test_on_deadlock_reject(batkube: Batkube, platform: Callable[..., Path], workload: Callable[..., Path]) -> None:
