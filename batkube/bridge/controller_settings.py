@@ -18,6 +18,11 @@ class Which(StrEnum):
     NONE = "none"
 
 
+def controller_file(chosen: Which | Path) -> Path | None:
+    """Return the file with flags, where that is the choice."""
+    return None if isinstance(chosen, Which) else chosen
+
+
 def read_controllers(chosen: Which | Path) -> Which | Flags:
     """Return what is chosen; of a file its flags. Raises InputError, which names the file, the line and the field."""
     if isinstance(chosen, Which):

@@ -14,6 +14,7 @@ from batkube.batsim.recorded_batsim import RecordedBatsim
 from batkube.batsim.recording import Recorder
 from batkube.batsim.simulator import Simulator
 from batkube.bridge.clock_quiescence import QuiescenceOnSimulatedClock, scheduler_clock
+from batkube.bridge.controller_settings import controller_file
 from batkube.bridge.decision_time import ZERO
 from batkube.bridge.errors import InputError
 from batkube.bridge.job_files import JobFiles
@@ -176,7 +177,7 @@ def _inputs(settings: RunSettings) -> list[Path]:
         settings.startup,
         settings.run_times.durations,
         settings.schedule,
-        settings.controllers if isinstance(settings.controllers, Path) else None,
+        controller_file(settings.controllers),
         settings.scheduler_config,
         settings.recording,
     )

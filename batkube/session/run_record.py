@@ -7,6 +7,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from batkube import __version__
+from batkube.bridge.controller_settings import controller_file
 from batkube.bridge.step_settings import QuiescenceMeans
 from batkube.clock.launch import Mode
 from batkube.results.run import IN_PROCESS, DecisionTime, ImportedFile, InputFile, Program, Run, Scheduler, input_file
@@ -32,7 +33,7 @@ def run_record(
         startup=input_file(settings.startup) if settings.startup else None,
         durations=input_file(settings.run_times.durations) if settings.run_times.durations else None,
         schedule=input_file(settings.schedule) if settings.schedule else None,
-        controllers=input_file(settings.controllers) if isinstance(settings.controllers, Path) else None,
+        controllers=input_file(file) if (file := controller_file(settings.controllers)) else None,
         objects=[input_file(file) for file in given_files(settings.api)],
         scheduler=Scheduler(
             kind=inputs.scheduler.kind,
@@ -68,7 +69,7 @@ def served_run_record(settings: ServeSettings) -> Run:
         simulator=settings.batsim,
         startup=input_file(settings.startup) if settings.startup else None,
         durations=input_file(settings.run_times.durations) if settings.run_times.durations else None,
-        controllers=input_file(settings.controllers) if isinstance(settings.controllers, Path) else None,
+        controllers=input_file(file) if (file := controller_file(settings.controllers)) else None,
         objects=[input_file(file) for file in given_files(settings.api)],
         seed=settings.seed,
         epoch=settings.epoch,
