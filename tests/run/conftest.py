@@ -34,6 +34,11 @@ class Outcome:
             return list(csv.DictReader(file))
 
     @property
+    def fingerprints(self) -> tuple[str, str]:
+        """The hashes of ``events.jsonl`` and of ``jobs.csv``."""
+        return self.run["events_sha256"], self.run["jobs_sha256"]
+
+    @property
     def events(self) -> list[JSON]:
         """``events.jsonl``."""
         return [json.loads(line) for line in (self.out / "events.jsonl").read_text().splitlines()]

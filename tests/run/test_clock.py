@@ -57,14 +57,14 @@ def words(built_tool: Callable[[str], Path], tmp_path: Path) -> Callable[[Conten
 
 
 def fingerprint(done: Outcome, given: Contention) -> str:
-    """Return the hash of ``events.jsonl`` and of ``jobs.csv``."""
+    """Return the hashes of ``events.jsonl`` and of ``jobs.csv``."""
     assert done.exit_code == 0, done.stderr
     if done.run["scheduler"]["clock"] == "real":
         pytest.skip("this machine cannot give programs the simulated clock")
     assert done.run["repeatable"] is True
     if given.urgent:
         assert done.run["jobs"]["killed"] > 0
-    return f"{done.run['events_sha256']} {done.run['jobs_sha256']}"
+    return " ".join(done.fingerprints)
 
 
 @pytest.fixture

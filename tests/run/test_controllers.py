@@ -64,8 +64,7 @@ def test_jobs_and_cron_jobs_run_without_any_binary_the_same_each_time(
         (f"{date:.6f}", f"{date + 10:.6f}") for date in ticks
     ]
     assert one.run["repeatable"]
-    assert one.run["events_sha256"] == other.run["events_sha256"]
-    assert one.run["jobs_sha256"] == other.run["jobs_sha256"]
+    assert one.fingerprints == other.fingerprints
 
 
 APPS = """\

@@ -14,8 +14,6 @@ from tests.controllers.conftest import openssl
 from tests.controllers.kueue_definitions import kueue_definitions
 from tests.run.conftest import JSON, Batkube, Outcome
 
-FINGERPRINTS = ("events_sha256", "jobs_sha256")
-
 WEB = {
     "apiVersion": "apps/v1",
     "kind": "Deployment",
@@ -53,7 +51,7 @@ def is_the_same_each_time(outcomes: list[Outcome]) -> bool:
     one, other = outcomes
     assert one.exit_code == 0, one.stderr
     assert one.run["repeatable"], one.run["not_repeatable"]
-    return [one.run[name] for name in FINGERPRINTS] == [other.run[name] for name in FINGERPRINTS]
+    return one.fingerprints == other.fingerprints
 
 
 @pytest.mark.slow
