@@ -36,12 +36,19 @@ TEMPLATE = {
         "containers": [{"name": "main", "image": "app", "command": ["sleep", "30"]}],
     }
 }
-JOB = {
+WAVES = {
     "apiVersion": "batch/v1",
     "kind": "Job",
     "metadata": {"name": "waves", "namespace": "default"},
     "spec": {"parallelism": 2, "completions": 4, "template": TEMPLATE},
 }
+"""A Job in two waves of two pods."""
+
+
+def need_simulated_clock(done: Outcome) -> None:
+    """Skip the test where programs cannot be given the simulated clock."""
+    if done.run["programs"] == []:
+        pytest.skip("this machine cannot give programs the simulated clock")
 
 
 @pytest.mark.slow
@@ -52,7 +59,7 @@ def test_a_control_plane_of_four_programs_gives_the_same_bytes(
     scheduler, manager, kubectl = map(
         built_tool, ("kube-scheduler-1.36.3", "kube-controller-manager-1.36.3", "kubectl-1.36.3")
     )
-    for name, content in {"job.yaml": JOB, "pod.yaml": POD, "second.yaml": SECOND}.items():
+    for name, content in {"job.yaml": WAVES, "pod.yaml": POD, "second.yaml": SECOND}.items():
         (tmp_path / name).write_text(yaml.safe_dump(content))
     script = tmp_path / "user.sh"
     script.write_text(f"sleep 150; {kubectl} create -f {tmp_path}/pod.yaml || exit 1; echo done\n")
@@ -100,8 +107,7 @@ def test_a_program_that_fails_ends_the_run_and_one_that_is_started_again_does_no
     jobs = workload([{"id": 1, "subtime": 5, "res": 1, "profile": "p"}], {"p": {"type": "delay", "delay": 60}})
     words = ["-p", PLATFORM, "-w", jobs, *FIFO_PROGRAM]
     failed = batkube(*words, "--program", "probe=sh -c 'echo no such thing; exit 4'")
-    if failed.run["programs"] == []:
-        pytest.skip("this machine cannot give programs the simulated clock")
+    need_simulated_clock(failed)
     assert failed.exit_code == 1
     assert "the program probe exited with code 4; its last words: no such thing. What it would have" in failed.stderr
     assert failed.run["programs"][0]["ends"] == ["at 0 s: exited with code 4; its last words: no such thing"]
@@ -120,8 +126,7 @@ def test_a_script_is_woken_up_at_its_time(batkube: Batkube, tmp_path: Path) -> N
     words = ["-p", PLATFORM, *FIFO_PROGRAM, "--until", "1h"]
     done = batkube(*words, "--program", "user=sh -c 'sleep 100; sleep 1000'")
     assert done.exit_code == 0, done.stderr
-    if done.run["programs"] == []:
-        pytest.skip("this machine cannot give programs the simulated clock")
+    need_simulated_clock(done)
     (ended,) = [event for event in done.events if event["event"] == "program_ended"]
     assert ended["time"] == pytest.approx(1100 - 60.37, abs=0.01)
     assert done.run["simulated_seconds"] == 3600
@@ -167,7 +172,7 @@ def test_programs_beside_a_policy_that_runs_inside_batkube(
     scenario.write_text(yaml.safe_dump({**content, "enable-compute-sharing": True}))
     one, other = two_at_once(scenario)
     assert one.exit_code == 0, one.stderr
-    assert one.run["programs"], "no simulated clock"
+    need_simulated_clock(one)
     pods = {row["pod"]: row for row in one.rows("pods.csv") if not row["job_id"].startswith("w0!")}
     assert sorted(pods) == ["early-0", "early-1", "late-0"]
     for row, created in ((pods["early-0"], 100 - 60.37), (pods["early-1"], 210 - 60.37), (pods["late-0"], 600)):
@@ -184,8 +189,7 @@ def test_a_program_starts_at_the_same_nanosecond_each_time(two_at_once: Callable
     words = ["-p", PLATFORM, *FIFO_PROGRAM, "--until", "10"]
     one, other = two_at_once(*words, "--program", f"first={command}", "--program", f"second={command}")
     assert one.exit_code == 0, one.stderr
-    if one.run["programs"] == []:
-        pytest.skip("this machine cannot give programs the simulated clock")
+    need_simulated_clock(one)
     for name in ("first.log", "second.log"):
         assert (one.out / name).read_text() == (other.out / name).read_text()
 

@@ -13,6 +13,7 @@ from tests.conftest import BuiltTool
 from tests.controllers.conftest import openssl
 from tests.controllers.kueue_definitions import kueue_definitions
 from tests.run.conftest import JSON, Batkube, Outcome
+from tests.run.test_programs import WAVES
 
 WEB = {
     "apiVersion": "apps/v1",
@@ -130,20 +131,6 @@ def test_karpenter_creates_a_node_for_a_job_that_is_too_large_and_removes_it_whe
     (_, joined), (_, deleted) = told
     assert 10 < joined < 30  # Karpenter waits a second for more pods
     assert 140 < deleted < 200  # a minute after the last job there has ended
-
-
-TEMPLATE = {
-    "spec": {
-        "restartPolicy": "Never",
-        "containers": [{"name": "main", "image": "app", "command": ["sleep", "30"]}],
-    }
-}
-WAVES = {
-    "apiVersion": "batch/v1",
-    "kind": "Job",
-    "metadata": {"name": "waves", "namespace": "default"},
-    "spec": {"parallelism": 2, "completions": 4, "template": TEMPLATE},
-}
 
 
 @pytest.mark.slow
