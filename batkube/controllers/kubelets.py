@@ -1,6 +1,6 @@
 """The kubelets of nodes as far as they are heard of: each renews a lease every ten seconds while its host is up."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 LEASE_RENEWED_EVERY = 10.0
@@ -34,6 +34,11 @@ class Kubelets:
         if self._silent.pop(node, None) is not None:
             self._back[node] = date
             self._tell(node)
+
+    @property
+    def silent(self) -> Iterable[str]:
+        """The nodes of whose kubelets nothing is heard."""
+        return self._silent
 
     def is_silent(self, node: str) -> bool:
         """Tell whether nothing is heard of the node's kubelet."""

@@ -1,5 +1,6 @@
 """The pods that have not ended, by their nodes: ended ones, which may be many, concern nobody who asks."""
 
+from collections.abc import Iterable
 from typing import Any
 
 from batkube.controllers.pods import is_ended
@@ -24,6 +25,11 @@ class PlacedPods:
     def stop(self) -> None:
         """Follow no more."""
         self._server.store.unsubscribe(self._on_change)
+
+    @property
+    def nodes(self) -> Iterable[str]:
+        """The nodes on which there are any, or have been."""
+        return self._nodes
 
     def on(self, node: str) -> list[JSON]:
         """Return the pods on a node, in the order in which they came there."""

@@ -1,11 +1,10 @@
 """Nodes whose kubelets are silent, and what becomes of their pods (``pkg/controller/nodelifecycle``).
 
-The real one looks at all leases every five seconds. This one looks at these dates, and only where there is something to
-see. A grace period of 0 is not the real one's: it looks at once then.
+The real one looks at all leases every five seconds. This one looks at these dates, only where there is something to
+see, and at those nodes alone. A grace period of 0 is not the real one's: it looks at once then.
 """
 
 import math
-from collections import defaultdict
 from typing import Any
 
 from batkube.controllers.controller import JSON, NORMAL, WARNING, Change, Controller
@@ -21,15 +20,13 @@ from batkube.controllers.node_lifecycle.taints import (
     swap,
     to_follow,
 )
-from batkube.controllers.node_lifecycle.zones import State, Zone, zone_of
+from batkube.controllers.node_lifecycle.zones import Readiness, State, Zone, zone_of
 from batkube.controllers.owners import key_of, unless_gone
 from batkube.controllers.pods import comes_to_an_end
 from batkube.kube.kinds.pods.conditions import set_condition
 from batkube.kube.storage.store import DELETED
 
 _LOOK = "look"
-_EXCLUDED = "node.kubernetes.io/exclude-disruption"
-"""The label of nodes that do not count in their zone."""
 _OPPOSITE = {NOT_READY: UNREACHABLE, UNREACHABLE: NOT_READY}
 _NO_EXECUTE_BY_READY = {"False": NOT_READY, "Unknown": UNREACHABLE}
 
@@ -45,6 +42,9 @@ class NodeLifecycleController(Controller):
         super().__init__(*arguments)
         self._kubelets = self.cluster.kubelets
         self._zones: dict[str, Zone] = {}
+        self._readiness = Readiness()
+        self._to_see: set[str] = set()
+        """The nodes at which there is something to see, beside those whose kubelets are silent."""
         self._excused = 0.0
         """The date from which the grace of all begins anew, as the cluster has come back."""
         self._kubelets.listeners.append(self._heard)
@@ -54,12 +54,14 @@ class NodeLifecycleController(Controller):
         return ready_status(obj) not in (None, "True") or any(to_follow(obj))
 
     def changed(self, change: Change) -> None:
-        new = change.version.obj
-        old = None if change.before is None else change.before.obj
-        if change.type != DELETED:
-            self.queue.add(("node", new["metadata"]["name"]))
-        same = old is not None and change.type != DELETED and zone_of(old) == zone_of(new)
+        new, gone = change.version.obj, change.type == DELETED
+        old, name = None if change.before is None else change.before.obj, new["metadata"]["name"]
+        self._readiness.note(name, old, None if gone else new)
+        if not gone:
+            self.queue.add(("node", name))
+        same = old is not None and not gone and zone_of(old) == zone_of(new)
         if not same or any(each is not None and _concerns(each) for each in (old, new)):
+            self._to_see.add(name)
             self._look_soon()
 
     def sync(self, key: Any) -> None:
@@ -82,11 +84,15 @@ class NodeLifecycleController(Controller):
         self._plan_look(now if not self._kubelets.grace else self._next_look(now))
 
     def _plan_look(self, date: float) -> None:
-        self.queue.add_after(_LOOK, date - self.cluster.now, awaited=self._awaited())
+        seconds = date - self.cluster.now
+        self.queue.add_after(_LOOK, seconds, awaited=seconds > 0 and self._awaited())
 
     def _awaited(self) -> bool:
         """Tell whether there are pods on nodes that come to an end: nobody waits for servers."""
-        return any(comes_to_an_end(pod) for node in self.cluster.list("nodes") for pod in self._pods(node))
+        placed, get = self.cluster.placed_pods, self.cluster.get
+        return any(
+            get("nodes", "", name) is not None and any(map(comes_to_an_end, placed.on(name))) for name in placed.nodes
+        )
 
     def _pods(self, node: JSON) -> list[JSON]:
         return self.cluster.placed_pods.on(node["metadata"]["name"])
@@ -107,30 +113,33 @@ class NodeLifecycleController(Controller):
         return math.ceil(date / period) * period
 
     def _look(self) -> None:
-        """Look at all nodes (``monitorNodeHealth``)."""
-        ready: dict[str, list[bool]] = defaultdict(list)
-        nodes = self.cluster.list("nodes")
-        for node in nodes:
-            self._zones.setdefault(zone_of(node), Zone(self.cluster.flags))
-        for node in nodes:
-            name, observed = node["metadata"]["name"], ready_status(node)
+        """Look at the nodes (``monitorNodeHealth``); at most of them there is nothing to see."""
+        names = sorted({*self._to_see, *self._kubelets.silent})
+        nodes = {name: node for name in names if (node := self.cluster.get("nodes", "", name)) is not None}
+        self._to_see.intersection_update(name for name, node in nodes.items() if _concerns(node))
+        for node in nodes.values():
+            if (key := zone_of(node)) not in self._zones:
+                self._zones[key] = Zone(self.cluster.flags)
+        later = []
+        for name, node in nodes.items():
+            observed = ready_status(node)
             if self._kubelets.is_silent(name) and observed != "Unknown":
                 noticed = self._noticed_at(name)
                 if noticed > self.cluster.now:
-                    self._plan_look(noticed)
+                    later.append(noticed)
                 else:
                     self._modify(name, lambda new: make_unknown(new, self.cluster.text()), "status")
                     self.sync(("node", name))
                     node = self.cluster.get("nodes", "", name) or node
             current = ready_status(node)
-            if _EXCLUDED not in (node["metadata"].get("labels") or {}):
-                ready[zone_of(node)].append(current == "True")
             if current is None:
                 continue
             self._heed(node, current)
             if current != "True" and observed == "True":
                 self._tell_not_ready(node)
-        self._disrupt(nodes, ready)
+        if later:
+            self._plan_look(min(later))
+        self._disrupt(self._readiness.by_zone())
         for key in self._zones:
             self._taint(key)
 
@@ -171,7 +180,7 @@ class NodeLifecycleController(Controller):
                 marked = self.client.modify("pods", *key_of(pod), mark, "status")
                 self.recorder.event(marked, WARNING, "NodeNotReady", "Node is not ready")
 
-    def _disrupt(self, nodes: list[JSON], ready: dict[str, list[bool]]) -> None:
+    def _disrupt(self, ready: dict[str, list[bool]]) -> None:
         """Let zones of which much is lost taint fewer nodes, or none if all is lost (``handleDisruption``)."""
         now = self.cluster.now
         states = {key: State.of(found, self.cluster.flags) for key, found in ready.items()}
@@ -181,8 +190,8 @@ class NodeLifecycleController(Controller):
         if all_are and all_were:
             return
         if all_are:
-            for node in nodes:
-                self._make_reachable(self.cluster.get("nodes", "", node["metadata"]["name"]) or node)
+            for node in self.cluster.list("nodes"):
+                self._make_reachable(node)
             for zone in zones.values():
                 zone.limit(0.0, now)
                 zone.state = State.FULL_DISRUPTION

@@ -5,7 +5,10 @@ from enum import Enum
 
 from batkube.controllers.controller import JSON
 from batkube.controllers.flags import Flags
+from batkube.controllers.node_lifecycle.taints import ready_status
 
+_EXCLUDED = "node.kubernetes.io/exclude-disruption"
+"""The label of nodes that do not count in their zone."""
 _FEW = 2
 """The nodes that a zone may always lose."""
 _SAME = 1e-6
@@ -113,6 +116,24 @@ class Zone:
         else:
             self.limit(self._flags.node_eviction_rate, now)
         self.state = state
+
+
+class Readiness:
+    """The nodes of each zone that are ready, and those that are not, as the last change of each has it."""
+
+    def __init__(self) -> None:
+        self._zones: dict[str, dict[str, bool]] = {}
+
+    def note(self, name: str, before: JSON | None, node: JSON | None) -> None:
+        """Note that a node has changed. None: it was not there, or is not any more."""
+        if before is not None:
+            self._zones.get(zone_of(before), {}).pop(name, None)
+        if node is not None and _EXCLUDED not in (node["metadata"].get("labels") or {}):
+            self._zones.setdefault(zone_of(node), {})[name] = ready_status(node) == "True"
+
+    def by_zone(self) -> dict[str, list[bool]]:
+        """Return of the nodes of each zone, but for those that do not count, whether they are ready."""
+        return {key: [*found.values()] for key, found in self._zones.items() if found}
 
 
 def zone_of(node: JSON) -> str:
