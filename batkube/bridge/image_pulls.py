@@ -11,7 +11,7 @@ from typing import Any
 
 from batkube.back_off import FIRST, LONGEST
 from batkube.bridge.cluster import Cluster
-from batkube.bridge.image_names import default_policy, full_name, tagged
+from batkube.bridge.image_names import full_name, tagged
 from batkube.bridge.job_control import JobControl
 from batkube.bridge.jobs import Job
 from batkube.bridge.kubelet_events import go_duration
@@ -127,7 +127,7 @@ class ImagePulls:
             self._tell(pull, container, WARNING, "InspectFailed", str(error))
             self._wait(pull, container, INVALID_IMAGE_NAME, str(error), endless=True)
             return
-        policy = container.get("imagePullPolicy") or default_policy(image)
+        policy = container["imagePullPolicy"]
         there = known_as in store.there
         if policy == "Never" and not there:
             text = f'Container image "{image}" is not present with pull policy of Never'

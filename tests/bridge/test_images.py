@@ -10,7 +10,7 @@ import pytest
 from batkube.batsim.jobs import JobState
 from batkube.bridge.controller_settings import Which
 from batkube.bridge.errors import Stuck
-from batkube.bridge.image_names import default_policy, full_name, tagged
+from batkube.bridge.image_names import full_name, tagged
 from batkube.bridge.speeds import Slowdown
 from batkube.bridge.startup import Startup
 from batkube.bridge.step_settings import OnDeadlock, StepSettings
@@ -256,25 +256,21 @@ async def test_a_pod_that_must_not_pull_starts_when_another_has_brought_its_imag
 
 
 @pytest.mark.parametrize(
-    ("image", "full", "short", "policy"),
+    ("image", "full", "short"),
     [
-        ("app", "docker.io/library/app:latest", "app:latest", "Always"),
-        ("me/app:1", "docker.io/me/app:1", "me/app:1", "IfNotPresent"),
-        ("localhost:5000/app", "localhost:5000/app:latest", "localhost:5000/app:latest", "Always"),
-        ("index.docker.io/app:2", "docker.io/library/app:2", "index.docker.io/app:2", "IfNotPresent"),
-        (
-            f"app@sha256:{'0' * 64}",
-            f"docker.io/library/app@sha256:{'0' * 64}",
-            f"app@sha256:{'0' * 64}",
-            "IfNotPresent",
-        ),
+        ("app", "docker.io/library/app:latest", "app:latest"),
+        ("me/app:1", "docker.io/me/app:1", "me/app:1"),
+        ("localhost:5000/app", "localhost:5000/app:latest", "localhost:5000/app:latest"),
+        ("index.docker.io/app:2", "docker.io/library/app:2", "index.docker.io/app:2"),
+        (f"app@{DIGEST}", f"docker.io/library/app@{DIGEST}", f"app@{DIGEST}"),
+        (f"app:1@{DIGEST}", f"docker.io/library/app:1@{DIGEST}", f"app:1@{DIGEST}"),
     ],
 )
-def test_names_of_images(image: str, full: str, short: str, policy: str) -> None:
-    assert (full_name(image), tagged(image), default_policy(image)) == (full, short, policy)
+def test_names_of_images(image: str, full: str, short: str) -> None:
+    assert (full_name(image), tagged(image)) == (full, short)
 
 
-@pytest.mark.parametrize("image", ["a b", "app:", "app:-1", "docker/App", "a" * 64, "/app", "app@sha256:1"])
+@pytest.mark.parametrize("image", ["a b", "app:", "app:-1", "docker/App", "a" * 64, "/app", "app@sha256:1", "a" * 256])
 def test_names_that_are_none(image: str) -> None:
     with pytest.raises(ValueError, match="Failed to apply default image tag"):
         full_name(image)

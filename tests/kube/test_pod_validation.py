@@ -128,6 +128,9 @@ def test_a_negative_grace_period_becomes_one_second() -> None:
         ("a//b", "IfNotPresent"),
         ("Upper", "IfNotPresent"),
         ("a" * 64, "IfNotPresent"),
+        ("a" * 248, "IfNotPresent"),
+        ("a..b/c", "IfNotPresent"),
+        ("[::1]:5000/x", "Always"),
     ],
 )
 def test_names_of_images_are_read_as_docker_reads_them(image: str, policy: str) -> None:

@@ -5,29 +5,19 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from typing import Any
 
 from ...apimachinery.quantity import Quantity
 from ..resource_lists import round_up
+from .image_names import parse_image_name
 
 JSON = dict[str, Any]
 
 _FILE_MODE = 0o644
 _TOKEN_SECONDS = 3600
 _CONTAINER_LISTS = ("containers", "initContainers", "ephemeralContainers")
-_PART = r"[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*"
-_IMAGE = re.compile(
-    r"(?P<name>(?:[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?(?::[0-9]+)?/)?"
-    rf"{_PART}(?:/{_PART})*)"
-    r"(?::(?P<tag>\w[\w.-]{0,127}))?"
-    r"(?P<digest>@[A-Za-z][A-Za-z0-9]*(?:[-_+.][A-Za-z][A-Za-z0-9]*)*:[0-9a-fA-F]{32,})?",
-    re.ASCII,
-)
-_MAX_REPOSITORY = 255
-_IDENTIFIER = re.compile(r"[0-9a-f]{64}")  # an image's own id, which is no name
 # Sources of volumes whose files have a mode.
 _WITH_MODE = ("secret", "configMap", "downwardAPI", "projected")
 VOLUME_DEFAULTS: dict[str, JSON] = {
@@ -118,19 +108,10 @@ def _default_container(container: JSON) -> None:
 
 @lru_cache(maxsize=4096)
 def _pull_policy(image: str) -> str:
-    found = _IMAGE.fullmatch(image)
-    if found is None or _IDENTIFIER.fullmatch(image) or len(_repository(found["name"])) > _MAX_REPOSITORY:
+    try:
+        return "Always" if parse_image_name(image).tag == "latest" else "IfNotPresent"
+    except ValueError:
         return "IfNotPresent"
-    tag = found["tag"] or ("" if found["digest"] else "latest")
-    return "Always" if tag == "latest" else "IfNotPresent"
-
-
-def _repository(name: str) -> str:
-    """Return the part of an image's name that is not the registry's host."""
-    first, slash, rest = name.partition("/")
-    if slash and (set(".:") & set(first) or first == "localhost" or first != first.lower()):
-        return rest
-    return name if slash else f"library/{name}"
 
 
 def _default_probe(probe: JSON) -> None:
