@@ -56,3 +56,13 @@ class Without:
     """The same: all of the group but these."""
 
     settings: tuple[str, ...]
+
+
+def checked(read: Callable[[str], object]) -> Callable[[str], str]:
+    """Return a validator for texts that ``read`` understands, and that stay as they are; it raises ValueError."""
+
+    def check(text: str) -> str:
+        read(text)
+        return text
+
+    return check

@@ -7,18 +7,8 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from batkube.bridge.requeue_rule import NEVER, read_requeue
 from batkube.bridge.spare_hosts import read_spare
-from batkube.option import CLUSTER, INPUTS, TIME, Option
+from batkube.option import CLUSTER, INPUTS, TIME, Option, checked
 from batkube.startup.lengths import LONGEST, read_length
-
-
-def _requeue(text: str) -> str:
-    read_requeue(text)
-    return text
-
-
-def _spare(text: str) -> str:
-    read_spare(text)
-    return text
 
 
 class RunTimeSettings(BaseModel):
@@ -40,7 +30,7 @@ class RunTimeSettings(BaseModel):
         ),
     ] = None
     requeue: Annotated[
-        Annotated[str, AfterValidator(_requeue)],
+        Annotated[str, AfterValidator(checked(read_requeue))],
         Option(
             "Jobs that lose their node, are evicted or preempted: never again, restart, or checkpoint:SECONDS.",
             CLUSTER,
@@ -48,7 +38,7 @@ class RunTimeSettings(BaseModel):
         ),
     ] = NEVER
     spare_hosts: Annotated[
-        tuple[Annotated[str, AfterValidator(_spare)], ...],
+        tuple[Annotated[str, AfterValidator(checked(read_spare))], ...],
         Option(
             "Hosts without a node at first, for nodes that clients create: names, n[8-15], or how many, the last ones "
             "(docs/machines.md); may be repeated.",

@@ -6,7 +6,7 @@ from typing import Annotated, Self, TypeVar
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
-from batkube.option import INPUTS, Option
+from batkube.option import INPUTS, Option, checked
 from batkube.workloads.packing import PODS, checked_packing
 from batkube.workloads.values import quantity, seconds, tidy, whole
 
@@ -61,14 +61,6 @@ def cpus_of(text: str) -> tuple[tuple[str, float], ...]:
 def priorities_of(text: str) -> tuple[tuple[int, float], ...]:
     """Return priorities of jobs, with their weights. Raises ValueError."""
     return _weighted(text, lambda word: whole(word, most=HIGHEST_PRIORITY))
-
-
-def _checked(read: Callable[[str], object]) -> Callable[[str], str]:
-    def check(text: str) -> str:
-        read(text)
-        return text
-
-    return check
 
 
 Seconds = Annotated[float, BeforeValidator(_seconds), Field(ge=0, le=1e12, allow_inf_nan=False)]
@@ -154,20 +146,19 @@ class GenerateSettings(WritingSettings):
     ] = 1.0
     sizes: Annotated[
         str,
-        AfterValidator(_checked(sizes_of)),
+        AfterValidator(checked(sizes_of)),
         Option("Pods of a job, with weights: 1=60,4=30,16=10.", metavar="N=WEIGHT,..."),
     ] = "1"
     cpu: Annotated[
         str,
-        AfterValidator(_checked(cpus_of)),
+        AfterValidator(checked(cpus_of)),
         Option("What a pod asks for, likewise: 500m=1,4=1.", metavar="CPU=WEIGHT,..."),
     ] = "1"
     users: Annotated[
         int, Field(ge=1, le=100_000), Option("The n-th has 1/n of the first one's jobs.", metavar="NUMBER")
     ] = 10
     priorities: Annotated[
-        str | None,
-        AfterValidator(lambda text: text if text is None else _checked(priorities_of)(text)),
+        Annotated[str, AfterValidator(checked(priorities_of))] | None,
         Option("Priorities of jobs, with weights: 0=80,10=15,100=5; else they have none.", metavar="N=WEIGHT,..."),
     ] = None
 
