@@ -6,9 +6,8 @@ from dataclasses import dataclass
 from batkube.batsim.platform import Resources
 from batkube.bridge.hosts import Host, node
 from batkube.bridge.names import Names
-from batkube.kube.apimachinery.status import ApiError
-from batkube.kube.storage.selectors import parse_label_selector
 from batkube.platforms.machine import ZONE
+from batkube.startup.selector import read_selector
 
 
 @dataclass(frozen=True)
@@ -65,10 +64,7 @@ class Places:
 
     def labelled(self, selector: str) -> list[Place]:
         """Return those whose labels match, by a selector as kubectl's ``-l`` has it."""
-        try:
-            wanted = parse_label_selector(selector)
-        except ApiError as error:
-            raise ValueError(error.message) from None
+        wanted = read_selector(selector)
         found = [place for place in self.all if wanted.matches(place.labels)]
         if not found:
             raise ValueError(f"no node has labels such as {selector!r}")

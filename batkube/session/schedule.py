@@ -11,12 +11,12 @@ from typing import Annotated, Any, NamedTuple
 
 from pydantic import BaseModel, BeforeValidator, Field, PrivateAttr, ValidationInfo, model_validator
 
-from batkube.kube.apimachinery.status import ApiError
-from batkube.kube.storage.selectors import EVERYTHING, LabelSelector, parse_label_selector
+from batkube.kube.storage.selectors import EVERYTHING
 from batkube.startup.dates import Date
 from batkube.startup.delays import STRICT
 from batkube.startup.lengths import LONGEST, read_length_if_text
 from batkube.startup.model_file import read_model
+from batkube.startup.selector import Selector
 
 JSON = dict[str, Any]
 
@@ -43,12 +43,10 @@ class Entry(BaseModel):
     kind: str | None = None
     name: str | None = None
     namespace: str | None = None
-    selector: str = ""
-    """Labels, as ``kubectl -l`` has them."""
+    selector: Selector = EVERYTHING
     every: Annotated[Annotated[float, Field(ge=0, le=LONGEST)], BeforeValidator(read_length_if_text)] = 0.0
     """The seconds from one object to the next, in the order of the files."""
 
-    _selector: LabelSelector = PrivateAttr(default=EVERYTHING)
     _fitting: list[int] = PrivateAttr(default_factory=list)
 
     @model_validator(mode="before")
@@ -60,10 +58,6 @@ class Entry(BaseModel):
 
     @model_validator(mode="after")
     def _is_of_some(self, info: ValidationInfo) -> "Entry":
-        try:
-            self._selector = parse_label_selector(self.selector)
-        except ApiError as error:
-            raise ValueError(f"selector: {error.message}") from None
         self._fitting = [index for index, obj in enumerate(_scene(info).objects) if self._fits(obj)]
         if not self._fitting:
             raise ValueError("there is no such object among the manifests")
@@ -81,9 +75,7 @@ class Entry(BaseModel):
             (self.name, metadata.get("name")),
             (self.namespace, metadata.get("namespace") or "default"),
         )
-        return all(ours in (None, theirs) for ours, theirs in said) and self._selector.matches(
-            metadata.get("labels") or {}
-        )
+        return all(ours in (None, theirs) for ours, theirs in said) and self.selector.matches(metadata.get("labels"))
 
 
 class Schedule(BaseModel):

@@ -2,11 +2,11 @@
 
 from collections.abc import Mapping
 
-from pydantic import BaseModel, PrivateAttr, model_validator
+from pydantic import BaseModel
 
-from batkube.kube.apimachinery.status import ApiError
-from batkube.kube.storage.selectors import EVERYTHING, LabelSelector, parse_label_selector
+from batkube.kube.storage.selectors import EVERYTHING
 from batkube.startup.delays import STRICT
+from batkube.startup.selector import Selector
 
 
 class PodCondition(BaseModel):
@@ -14,22 +14,11 @@ class PodCondition(BaseModel):
 
     model_config = STRICT
 
-    selector: str = ""
-    """As kubectl's ``-l`` has it."""
+    selector: Selector = EVERYTHING
     namespace: str | None = None
     owner: str | None = None
     """The kind of the pod's controller."""
 
-    _selector: LabelSelector = PrivateAttr(default=EVERYTHING)
-
-    @model_validator(mode="after")
-    def _parsed(self) -> "PodCondition":
-        try:
-            self._selector = parse_label_selector(self.selector)
-        except ApiError as error:
-            raise ValueError(f"selector: {error.message}") from None
-        return self
-
     def matches(self, namespace: str, labels: Mapping[str, str], owner: str) -> bool:
         """Tell whether the rule is for such a pod."""
-        return self.namespace in (None, namespace) and self.owner in (None, owner) and self._selector.matches(labels)
+        return self.namespace in (None, namespace) and self.owner in (None, owner) and self.selector.matches(labels)

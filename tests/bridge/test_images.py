@@ -282,7 +282,7 @@ def test_names_that_are_none(image: str) -> None:
         ("failures: [{image: app, fail: 0}]", "failures.0.fail: Input should be greater than 0"),
         ("failures: [{colour: red}]", "failures.0.colour: "),
         ("failures: [7]", "failures.0: expected a failure such as"),
-        ("failures: [{selector: 'a=('}]", "failures.0: selector: "),
+        ("failures: [{selector: 'a=('}]", "failures.0.selector: "),
         ("failures: [{until: soon}]", "failures.0.until: expected seconds or a length"),
         ("sizes: {app: large}", "sizes.app: expected a size such as 500Mi, not 'large'"),
         ("rate: 0", "rate: "),

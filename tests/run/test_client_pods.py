@@ -116,7 +116,7 @@ def test_nothing_to_run_is_an_error(batkube: Batkube) -> None:
         ("rules:\n- {usage: cpu=1, fail: 5%}", "line 2: rules.0: fail and exitCode need a duration"),
         ("rules:\n- {duration: soon}", "line 2: rules.0: expected seconds or a length such as 1h30m"),
         ("rules:\n- duration: 5\n  fail: 120%", "line 3: rules.0.fail: "),
-        ("rules:\n- duration: 5\n  selector: 'a in'", "line 2: rules.0: selector: "),
+        ("rules:\n- duration: 5\n  selector: 'a in'", "line 3: rules.0.selector: "),
     ],
 )
 def test_a_file_of_durations_that_cannot_be_used_is_told_with_its_line(

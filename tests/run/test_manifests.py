@@ -121,7 +121,7 @@ def test_a_schedule_says_when_manifests_are_created(batkube: Batkube, tmp_path: 
             "- {at: soon, name: a}",
             "line 2: schedule.0.at: expected seconds, a length such as 1h30m, a time such as 10:00",
         ),
-        ("- {at: 5, selector: 'a=('}", "schedule.0: selector: "),
+        ("- {at: 5, selector: 'a=('}", "schedule.0.selector: "),
         ("- {at: 5, every: -1}", "schedule.0.every: "),
         ("- {name: a}", "schedule.0.at: "),
         ("- 5", "expected an entry such as {at: 10m, kind: Job, name: report}"),
