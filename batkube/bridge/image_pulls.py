@@ -19,6 +19,7 @@ from batkube.bridge.plan import Plan
 from batkube.bridge.pod_status import waiting_state
 from batkube.bridge.run_times import owner_kind
 from batkube.bridge.time import SimulatedTime
+from batkube.controllers.recorder import NORMAL, WARNING
 from batkube.event_queue import Action
 from batkube.results.events import EventLog
 from batkube.startup.images import Images, luck
@@ -27,7 +28,6 @@ JSON = dict[str, Any]
 
 ERR_IMAGE_PULL, IMAGE_PULL_BACK_OFF = "ErrImagePull", "ImagePullBackOff"
 INVALID_IMAGE_NAME, ERR_IMAGE_NEVER_PULL = "InvalidImageName", "ErrImageNeverPull"
-NORMAL, WARNING = "Normal", "Warning"
 _SEEN_AFTER = 1.0
 """Simulated seconds after a failure in which the kubelet looks at the pod again, and sees that it backs off."""
 
@@ -38,9 +38,7 @@ class _Tries:
 
     made: int = 0
     wait: float = 0.0
-    """The simulated seconds of the last back-off."""
-    waits: bool = False
-    """True if its state tells of a failure."""
+    """The simulated seconds of the last back-off; 0 if nothing has failed yet."""
     turn: int = 0
     """The number of times that the next try was planned."""
 
@@ -68,7 +66,7 @@ class _Store:
 
     sizes: dict[str, int] = field(default_factory=dict)
     """The images that are there, or are coming, with their bytes."""
-    there: dict[str, None] = field(default_factory=dict)
+    there: set[str] = field(default_factory=set)
     free_at: float = 0.0
     """The date at which all pulls that were asked for will be done."""
     missed: list[Action] = field(default_factory=list)
@@ -107,8 +105,7 @@ class ImagePulls:
         if found is None:
             return
         pull = _Pull(job, pod, job.nodes[pod], overhead, holds, then, initial)
-        containers = found["spec"].get("initContainers") or () if initial else found["spec"]["containers"]
-        pull.left = {container["name"]: _Tries() for container in containers}
+        pull.left = {container["name"]: _Tries() for container in _containers(found, initial=initial)}
         self._kubelet.wait_for_images(pod, {})
         for name in list(pull.left)[:1] if initial else list(pull.left):
             self._try(pull, name)
@@ -118,7 +115,7 @@ class ImagePulls:
         pod = self._kubelet.pod(pull.pod)
         if pod is None:
             return
-        container = _container(pod, name, initial=pull.initial)
+        container = next(each for each in _containers(pod, initial=pull.initial) if each["name"] == name)
         image: str = container["image"]
         tries, store = pull.left[name], self._store(pull.node)
         try:
@@ -204,7 +201,7 @@ class ImagePulls:
         self._kubelet.wait_for_images(pull.pod, {name: waiting_state(reason, message)})
         told = {"pod": pull.pod, "node": pull.node, "container": name, "image": container["image"], "reason": reason}
         self._events.write(self._time.now, "image_pull_failed", **told)
-        tries.wait, tries.waits, tries.turn = min(max(2 * tries.wait, FIRST), LONGEST), True, tries.turn + 1
+        tries.wait, tries.turn = min(max(2 * tries.wait, FIRST), LONGEST), tries.turn + 1
         turn = tries.turn
         if endless:
             why = f"pod {pull.pod} on {pull.node}: container {name}: {reason}: {message}"
@@ -220,7 +217,7 @@ class ImagePulls:
     def _pulled(self, pull: _Pull, name: str) -> None:
         """Note that the image of a container is there."""
         tries = pull.left.pop(name)
-        if tries.waits:
+        if tries.wait:
             pull.job.hold_no_more(f"{pull.pod}/{name}")
             self._kubelet.wait_for_images(pull.pod, {name: None})
         if not pull.left:
@@ -234,7 +231,7 @@ class ImagePulls:
 
     def _arrive(self, node: str, store: _Store, image: str, name: str) -> None:
         """Note that an image is on a node now."""
-        store.there[image] = None
+        store.there.add(image)
         if self._store(node) is not store:  # the node was deleted meanwhile
             return
         self._kubelet.show_image(node, name, store.sizes[image])
@@ -250,6 +247,6 @@ class ImagePulls:
         return self._stores.setdefault(self._kubelet.uid_of_node(node), _Store())
 
 
-def _container(pod: JSON, name: str, *, initial: bool) -> JSON:
+def _containers(pod: JSON, *, initial: bool) -> list[JSON]:
     containers: list[JSON] = pod["spec"]["initContainers" if initial else "containers"]
-    return next(container for container in containers if container["name"] == name)
+    return containers
