@@ -52,7 +52,7 @@ def read_external_events(path: Path, *, keep_unknown: bool = False) -> list[Exte
             try:
                 events.append(replace(_event(parse_json(line), keep_unknown), file=str(path)))
             except ValueError as error:
-                raise ExternalEventError(f"{path}: line {number}: {error}") from None
+                raise ExternalEventError(f"{path}: line {number}: {str(error).removeprefix('line 1, ')}") from None
     return unstable_sort(events, lambda event: (event.timestamp, _ORDER.get(event.type, len(_ORDER))))
 
 

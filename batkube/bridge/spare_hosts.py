@@ -74,7 +74,9 @@ def spare_hosts(resources: Sequence[Described], texts: Sequence[str] = ()) -> se
                 raise InputError(f"{_OPTION} {text}: there is no host {name!r}")
         spare.update(wanted)
     if spare and len(spare) == len(known):
-        raise InputError("all hosts are spare: at least one must have a node at first")
+        raise InputError(
+            f"{f'{_OPTION}: ' if texts else ''}all hosts are spare: at least one must have a node at first"
+        )
     return spare
 
 

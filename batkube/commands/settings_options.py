@@ -218,7 +218,7 @@ def _said(model: Model, error: ValidationError) -> str:
     name = str(first["loc"][0])
     option = option_of(name, model.model_fields[name])
     where = option.names_of(name)[0].partition("/")[0] if option is not None else name
-    if first["type"] == "value_error" and repr(first["input"]) in what:
+    if first["type"] == "value_error" and (isinstance(first["input"], list | tuple) or repr(first["input"]) in what):
         return f"{where}: {what}"
     return f"{where}: {_expected(first['type'], what)}, not {_shown(first['input'])}"
 

@@ -40,7 +40,7 @@ def test_generic_events_are_read_when_unknown_ones_are_wanted() -> None:
 
 REFUSED = {
     "error_events_negative_date": "line 1: timestamp: expected seconds not below 0, not -1",
-    "error_events_no_json": "line 1: line 1, column 33: not JSON",
+    "error_events_no_json": "line 1: column 33: not JSON",
     "error_events_no_resources": "line 1: resources: expected an interval set",
     "external_events_unknown_not_forwarded": "line 1: type: expected machine_unavailable or machine_available",
 }
@@ -78,7 +78,7 @@ def test_an_event_of_the_users_must_have_resources_as_a_text_if_any(tmp_path: Pa
         ('{"type": "machine_available", "timestamp": 1, "resources": ""}', "resources: names no host"),
         ('{"timestamp": 1, "resources": "0"}', "type: expected the name of an event, not None"),
         ("[1]", "expected an object, not [1]"),
-        ("{", "line 1, column 2: not JSON"),
+        ("{", "column 2: not JSON"),
     ],
 )
 def test_a_wrong_line_is_named(tmp_path: Path, line: str, complaint: str) -> None:
