@@ -3,8 +3,6 @@
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from batkube.bridge.controller_settings import Which
 from tests.bridge.test_client_pods import NO_JOBS, pod
 from tests.bridge.test_membership import new_node, ticks
@@ -12,28 +10,30 @@ from tests.bridge.test_requeue import runs
 from tests.bridge.world import JSON, World, delays, first_fit, outage
 
 
-async def play(folder: Path, *pods: JSON, lasts: float, looks: tuple[float, ...] = (), **more: Any) -> World:
-    """Play pods on a host that fails at 10; ``world.seen`` has the cluster at the looks."""
+class Seen(World):
+    """A world that keeps its pods and nodes, by date and name."""
+
+    def __init__(self, *given: Any, **more: Any) -> None:
+        super().__init__(*given, **more)
+        self.seen: dict[float, dict[str, JSON]] = {}
+
+    async def schedule(self, world: World) -> None:
+        """Place pods, then look."""
+        await first_fit(world)
+        self.seen[self.time.now] = {
+            each["metadata"]["name"]: each for each in (*self.server.list("pods"), *self.nodes())
+        }
+
+
+async def play(folder: Path, *pods: JSON, lasts: float, looks: tuple[float, ...] = (), **more: Any) -> Seen:
+    """Play pods on a host that fails at 10, with looks at the cluster."""
     more = {"controllers": Which.BUILTIN, "until": 400.0, **more}
-    world = World(
+    world = Seen(
         folder, [8, 8], delays(*ticks(*looks)), sharing=True, objects=pods,
         external_events=outage(0, 10, 10 + lasts), **more,
     )  # fmt: skip
-    world.seen = {}  # type: ignore[attr-defined]
-
-    async def schedule(world: World) -> None:
-        await first_fit(world)
-        world.seen[world.time.now] = {  # type: ignore[attr-defined]
-            each["metadata"]["name"]: each for each in (*world.server.list("pods"), *world.nodes())
-        }
-
-    await world.run(schedule)
+    await world.run(world.schedule)
     return world
-
-
-def seen(world: World, date: float, name: str) -> JSON:
-    found: JSON = world.seen[date][name]  # type: ignore[attr-defined]
-    return found
 
 
 def ready(obj: JSON) -> tuple[str, str]:
@@ -54,18 +54,18 @@ async def test_a_pod_whose_host_is_back_in_time_starts_again_or_fails_as_its_pol
     ]
     world = await play(tmp_path, *pods, lasts=100, looks=(50, 111))
     for name in ("always", "again", "never"):
-        shown = seen(world, 50, name)
+        shown = world.seen[50][name]
         assert (shown["status"]["phase"], ready(shown)) == ("Running", ("False", "00:10"))
         assert "running" in shown["status"]["containerStatuses"][0]["state"]
         assert "deletionTimestamp" not in shown["metadata"]
     lost = {"exitCode": 255, "reason": "Unknown", "startedAt": "1970-01-01T00:00:00Z"}
     lost["finishedAt"] = "1970-01-01T00:01:50Z"
     for name in ("always", "again"):
-        (container,) = seen(world, 111, name)["status"]["containerStatuses"]
+        (container,) = world.seen[111][name]["status"]["containerStatuses"]
         assert (container["restartCount"], container["lastState"]) == (1, {"terminated": lost})
         assert container["state"] == {"running": {"startedAt": "1970-01-01T00:01:50Z"}}
-        assert ready(seen(world, 111, name)) == ("True", "01:50")
-    failed = seen(world, 111, "never")["status"]
+        assert ready(world.seen[111][name]) == ("True", "01:50")
+    failed = world.seen[111]["never"]["status"]
     assert (failed["phase"], failed["containerStatuses"][0]["state"]) == ("Failed", {"terminated": lost})
     assert runs(world)[:3] == [("always", "KILLED", 0, 10), ("again", "KILLED", 0, 10), ("never", "KILLED", 0, 10)]
     assert ("again.run2", "SUCCESSFULLY", 110, 160) in runs(world)
@@ -75,28 +75,27 @@ async def test_a_pod_whose_host_is_back_in_time_starts_again_or_fails_as_its_pol
 
 async def test_a_pod_that_is_deleted_meanwhile_stays_until_its_host_is_back(tmp_path: Path) -> None:
     world = await play(tmp_path, pod("one", policy="Always"), lasts=350, looks=(309, 311, 359, 361))
-    assert "deletionTimestamp" not in seen(world, 309, "one")["metadata"]
-    assert seen(world, 311, "one")["metadata"]["deletionTimestamp"].endswith("00:05:40Z")
-    assert seen(world, 359, "one")["status"]["phase"] == "Running"
-    with pytest.raises(KeyError):
-        seen(world, 361, "one")
+    assert "deletionTimestamp" not in world.seen[309]["one"]["metadata"]
+    assert world.seen[311]["one"]["metadata"]["deletionTimestamp"].endswith("00:05:40Z")
+    assert world.seen[359]["one"]["status"]["phase"] == "Running"
+    assert "one" not in world.seen[361]
     assert rows(world) == {"one": ("Failed", "NodeLost", 10, 10)}
 
 
 async def test_a_failure_is_noticed_at_once_or_when_the_grace_is_over(tmp_path: Path) -> None:
     at_once = await play(tmp_path / "at-once", pod("one", policy="Always"), lasts=200, looks=(11,))
     later = await play(tmp_path / "later", pod("one", policy="Always"), lasts=200, looks=(11, 59, 61, 211), grace=50.0)
-    assert ready(seen(at_once, 11, "h0")) == ("Unknown", "00:10")
-    assert [taint["effect"] for taint in seen(at_once, 11, "h0")["spec"]["taints"]] == ["NoSchedule", "NoExecute"]
-    assert ready(seen(later, 59, "h0")) == ("True", "00:00")
-    assert ready(seen(later, 61, "h0")) == ("Unknown", "01:00")
-    assert "taints" not in seen(later, 211, "h0")["spec"]
+    assert ready(at_once.seen[11]["h0"]) == ("Unknown", "00:10")
+    assert [taint["effect"] for taint in at_once.seen[11]["h0"]["spec"]["taints"]] == ["NoSchedule", "NoExecute"]
+    assert ready(later.seen[59]["h0"]) == ("True", "00:00")
+    assert ready(later.seen[61]["h0"]) == ("Unknown", "01:00")
+    assert "taints" not in later.seen[211]["h0"]["spec"]
 
 
 async def test_it_is_noticed_at_once_though_no_controllers_are_played(tmp_path: Path) -> None:
     world = await play(tmp_path, pod("one", policy="Always"), lasts=350, looks=(11, 320), controllers=Which.NONE)
-    assert ready(seen(world, 11, "h0"))[0] == "Unknown"
-    assert "deletionTimestamp" not in seen(world, 320, "one")["metadata"]  # there is nobody who would
+    assert ready(world.seen[11]["h0"])[0] == "Unknown"
+    assert "deletionTimestamp" not in world.seen[320]["one"]["metadata"]  # there is nobody who would
 
 
 async def test_a_job_that_is_bound_to_a_host_before_its_failure_is_noticed_gets_new_pods_then(tmp_path: Path) -> None:
