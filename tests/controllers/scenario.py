@@ -23,7 +23,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 from typing import Any
-from xml.sax.saxutils import escape
+from xml.sax.saxutils import quoteattr
 
 import yaml
 from pydantic import BaseModel, ConfigDict
@@ -113,7 +113,7 @@ def _zone(scenario: Scenario, index: int) -> str:
     if not scenario.zones:
         return ""
     labels = {"metadata": {"labels": {"topology.kubernetes.io/zone": scenario.zones[index]}}}
-    return f'<prop id="batkube.io/node" value="{escape(json.dumps(labels), {chr(34): "&quot;"})}"/>'
+    return f'<prop id="batkube.io/node" value={quoteattr(json.dumps(labels))}/>'
 
 
 def machine_events(scenario: Scenario) -> str:
