@@ -133,18 +133,12 @@ def wait_reasons(run: RecordedRun, shared: bool) -> Iterator[str]:
     yield from wrong
 
 
-def accounts_of_work(run: RecordedRun, shared: bool) -> Iterator[str]:
-    """Yield what is wrong with the work of jobs that were disrupted, where they are submitted anew."""
-    if run.run is not None and run.run.requeued is not None:
-        yield from work_accounted_for(run, run.run.requeued)
-
-
 INVARIANTS: dict[str, Callable[[RecordedRun, bool], Iterator[str]]] = {
     "node_capacity": node_capacity,
     "order_of_dates": order_of_dates,
     "jobs_accounted_for": jobs_accounted_for,
     "wait_reasons": wait_reasons,
-    "work_accounted_for": accounts_of_work,
+    "work_accounted_for": work_accounted_for,
 }
 """The invariants by the names that rules know them by."""
 _NEED_PODS = {"wait_reasons", "work_accounted_for"}

@@ -12,8 +12,10 @@ _NEAR = 0.01
 """Seconds by which dates that a simulator tells itself may differ from those by which work was counted."""
 
 
-def work_accounted_for(run: RecordedRun, account: Requeued) -> Iterator[str]:
+def work_accounted_for(run: RecordedRun, shared: bool) -> Iterator[str]:
     """Yield the jobs whose work is not what they ran, the attempts that follow none, and sums that are wrong."""
+    if (record := run.run) is None or (account := record.requeued) is None:
+        return
     cores: defaultdict[str, float] = defaultdict(float)
     for pod in run.each_pod():
         if pod.reason != REPLACED:
@@ -31,7 +33,7 @@ def work_accounted_for(run: RecordedRun, account: Requeued) -> Iterator[str]:
         done += kept * cores[row.id]
         lost += gone * cores[row.id]
         room += _NEAR * cores[row.id]
-    yield from _chains(run, told, ended)
+    yield from _chains(told, ended, account, record.jobs.unfinished)
     for what, found, wanted in (("done", done, account.work_done), ("lost", lost, account.work_lost)):
         if abs(found - wanted) > room:
             yield f"work {what} is {wanted:.6f} core-seconds in run.json, {found:.6f} in the sum of all jobs"
@@ -39,7 +41,7 @@ def work_accounted_for(run: RecordedRun, account: Requeued) -> Iterator[str]:
         yield f"{account.work_run:.6f} core-seconds ran, {account.work_done + account.work_lost:.6f} are done or lost"
 
 
-def _chains(run: RecordedRun, told: dict[str, dict[str, str]], ended: set[str]) -> Iterator[str]:
+def _chains(told: dict[str, dict[str, str]], ended: set[str], account: Requeued, unfinished: int) -> Iterator[str]:
     """Yield the attempts that were announced and did not come, those that nobody announced, and wrong counts."""
     following: Counter[str] = Counter()
     missing = []
@@ -52,15 +54,13 @@ def _chains(run: RecordedRun, told: dict[str, dict[str, str]], ended: set[str]) 
             missing.append(new)
         elif new in told and int(told[new]["attempt"]) != int(notes["attempt"]) + 1:
             yield f"job {new} is attempt {told[new]['attempt']}, after attempt {notes['attempt']}"
-    unfinished = run.run.jobs.unfinished if run.run is not None else 0
     if len(missing) > unfinished:
         for new in missing:
             yield f"job {new} was submitted anew, and is nowhere"
     for name, notes in told.items():
         if int(notes["attempt"]) > 1 and following[name] != 1:
             yield f"job {name} is attempt {notes['attempt']}, and follows {following[name]} others"
-    account = run.run.requeued if run.run is not None else None
-    if account is not None and account.jobs != following.total():
+    if account.jobs != following.total():
         yield f"{account.jobs} jobs were submitted anew, {following.total()} are named"
 
 
