@@ -15,6 +15,7 @@ BUCKETS = 2_000
 """The number of spans of time of which each then keeps its first, its last, and its extreme rows."""
 
 Columns = dict[str, Any]
+Number = int | float | None
 
 
 class Dated(Protocol):
@@ -25,7 +26,6 @@ class Dated(Protocol):
 
 
 Row = TypeVar("Row", bound=Dated)
-Number = int | float | None
 
 
 def columns(data: RunData) -> Columns:
@@ -121,23 +121,19 @@ def _down(data: RunData, nodes: Sequence[str]) -> list[list[Number]]:
 
 def _series(rows: Sequence[SeriesRow]) -> Columns:
     kept = _thinned(rows, lambda row: row.waiting_pods, lambda row: row.cpu_requested)
-
-    def part(requested: float, allocatable: float) -> Number:
-        return round(requested / allocatable, 4) if allocatable > 0 else None
-
     found: Columns = {
         "time": [number(row.time) for row in kept],
         "waiting": [row.waiting_pods for row in kept],
         "running": [row.running_pods for row in kept],
         "queued_cpu": [number(row.queued_cpu) for row in kept],
-        "cpu": [part(row.cpu_requested, row.cpu_allocatable) for row in kept],
+        "cpu": [_part(row.cpu_requested, row.cpu_allocatable) for row in kept],
     }
     if any(row.memory_requested for row in kept):
-        found["memory"] = [part(row.memory_requested, row.memory_allocatable) for row in kept]
+        found["memory"] = [_part(row.memory_requested, row.memory_allocatable) for row in kept]
     if any(row.gpu_allocatable for row in kept):
-        found["gpu"] = [part(row.gpu_requested, row.gpu_allocatable) for row in kept]
+        found["gpu"] = [_part(row.gpu_requested, row.gpu_allocatable) for row in kept]
     if any(row.cpu_used != row.cpu_requested for row in kept):
-        found["cpu_used"] = [part(row.cpu_used, row.cpu_allocatable) for row in kept]
+        found["cpu_used"] = [_part(row.cpu_used, row.cpu_allocatable) for row in kept]
     if any(row.nodes_up != kept[0].nodes_up for row in kept):
         found["nodes_up"] = [row.nodes_up for row in kept]
     return found
@@ -151,15 +147,18 @@ def _usage(data: RunData) -> Columns:
     dates = [row.time for row in data.series]
     offers = [data.series[max(bisect_right(dates, use.time) - 1, 0)] for use in kept]
 
-    def parts(resource: str, what: str) -> list[Number]:
-        found: list[Number] = []
-        for use, offer in zip(kept, offers, strict=True):
-            allocatable = getattr(offer, f"{resource}_allocatable")
-            found.append(round(getattr(use, f"{resource}_{what}") / allocatable, 4) if allocatable > 0 else None)
-        return found
+    both = list(zip(kept, offers, strict=True))
+    return {
+        "time": [number(use.time) for use in kept],
+        "cpu_used": [_part(use.cpu_used, offer.cpu_allocatable) for use, offer in both],
+        "cpu_requested": [_part(use.cpu_requested, offer.cpu_allocatable) for use, offer in both],
+        "memory_used": [_part(use.memory_used, offer.memory_allocatable) for use, offer in both],
+        "memory_requested": [_part(use.memory_requested, offer.memory_allocatable) for use, offer in both],
+    }
 
-    names = ("cpu_used", "cpu_requested", "memory_used", "memory_requested")
-    return {"time": [number(use.time) for use in kept]} | {name: parts(*name.split("_")) for name in names}
+
+def _part(amount: float, allocatable: float) -> Number:
+    return round(amount / allocatable, 4) if allocatable > 0 else None
 
 
 def _thinned(rows: Sequence[Row], *measures: Callable[[Row], float]) -> Sequence[Row]:
