@@ -90,6 +90,7 @@ class DelayLeaf:
         self._control = execution.machinery.control
         self._entry: Waiting | None = None
         self._began: Time = 0
+        """The date at which it fell asleep."""
 
     def start(self) -> None:
         self._began = self._control.now()
@@ -107,22 +108,16 @@ class DelayLeaf:
         return min(1.0, (self._control.now() - self._began) / self._control.time(self._profile.delay))
 
 
-class PacedDelayLeaf:
+class PacedDelayLeaf(DelayLeaf):
     """A delay that is work: it takes longer while its host is slow, where Batsim's take as long on any host."""
 
-    in_task = False
-
     def __init__(self, profile: DelayProfile, execution: "Execution") -> None:
-        self._profile = profile
-        self._execution = execution
-        self._control = execution.machinery.control
+        super().__init__(profile, execution)
         self._slowness = execution.machinery.slowness
         self._host = execution.placement.host.name
-        self._entry: Waiting | None = None
         self._whole: Time = self._control.time(profile.delay)
         self._done: Time = 0
-        """The work that was done at the date ``since``, as the time that it takes at full speed."""
-        self._since: Time = 0
+        """The work that was done when it went on at its present speed, as the time that it takes at full speed."""
         self._speed = 1.0
 
     def start(self) -> None:
@@ -135,31 +130,26 @@ class PacedDelayLeaf:
         if self._entry is not None:
             self._entry.cancel()
         if self._execution.remaining > 0:
-            self._execution.remaining -= self._control.now() - self._since
+            self._execution.remaining -= self._control.now() - self._began
         self._done, self._speed = min(self._work_done(), self._whole), speed
         self._sleep()
 
     def _sleep(self) -> None:
-        self._since = self._control.now()
+        self._began = self._control.now()
         rest = self._whole - self._done
         rest = rest if self._speed == 1.0 else rest / self._speed
         self._entry = sleep(self._execution, rest, self._end, self._over)
 
     def _work_done(self) -> Time:
-        passed = self._control.now() - self._since
+        passed = self._control.now() - self._began
         return self._done + (passed if self._speed == 1.0 else passed * self._speed)
 
     def _over(self) -> None:
         self._slowness.end(self._host, self)
 
-    def _end(self) -> None:
-        self._execution.leaf_ended(self._profile.ret)
-
     def stop(self) -> int:
         self._over()
-        if self._entry is not None:
-            self._entry.cancel()
-        return KILLED
+        return super().stop()
 
     def progress(self) -> float:
         return min(1.0, self._work_done() / self._whole)
