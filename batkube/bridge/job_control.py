@@ -159,9 +159,10 @@ class JobControl:
         """Return the waiting jobs of Batsim's that ask for more than all nodes that there have been, and why."""
         found = []
         for job in self._waiting.values():
+            if job.client is not None:
+                continue
             requests = self._cluster.requests(job.requirements)
-            why = None if job.client else self._cluster.why_too_large(job.description.res, requests)
-            if why:
+            if why := self._cluster.why_too_large(job.description.res, requests):
                 found.append((job, why))
         return found
 
