@@ -4,6 +4,7 @@ Work of pods that clients make takes longer by them. The simulator knows the tim
 (``Hardware``), and stretches what runs in it; what the bridge times itself is stretched here.
 """
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -111,7 +112,7 @@ class Speeds:
     def _begin(self, node: str, slowdown: Slowdown) -> None:
         before = self._share(node)
         self._slow.setdefault(node, []).append(slowdown.speed)
-        if slowdown.end != float("inf"):
+        if slowdown.end != math.inf:
             self._plan.add(slowdown.end, partial(self._end, node, slowdown.speed), lambda: True)
         self._change(node, before)
 
