@@ -17,7 +17,7 @@ from batkube.bridge.jobs import Job
 from batkube.bridge.kubelet_events import go_duration
 from batkube.bridge.plan import Plan
 from batkube.bridge.pod_status import waiting_state
-from batkube.bridge.run_times import owner_kind
+from batkube.bridge.run_times import facts_of
 from batkube.bridge.time import SimulatedTime
 from batkube.controllers.recorder import NORMAL, WARNING
 from batkube.event_queue import Action
@@ -166,10 +166,8 @@ class ImagePulls:
     def _failure(self, pull: _Pull, pod: JSON, container: JSON, tries: int) -> tuple[str, bool] | None:
         """Return the runtime's words on a try that fails, and whether all do; None for one that succeeds."""
         image, metadata = container["image"], pod["metadata"]
-        namespace, labels = metadata["namespace"], metadata.get("labels") or {}
-        about = self._images.about(image, pull.node, namespace, labels, owner_kind(pod))
-        for number, failure in enumerate(about):
-            drawn = luck(self._seed, namespace, metadata["name"], container["name"], tries, number)
+        for number, failure in enumerate(self._images.about(image, pull.node, facts_of(pod))):
+            drawn = luck(self._seed, metadata["namespace"], metadata["name"], container["name"], tries, number)
             if failure.fails(tries, self._time.now, drawn):
                 name = full_name(image)
                 text = failure.message or (

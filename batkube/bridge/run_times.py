@@ -18,6 +18,7 @@ from batkube.controllers.owners import controller_of
 from batkube.startup.durations import FOREVER, Durations, RunTime
 from batkube.startup.errors import StartupError
 from batkube.startup.lengths import read_length
+from batkube.startup.pod_condition import PodFacts
 
 JSON = dict[str, Any]
 
@@ -135,12 +136,9 @@ class RunTimes:
         return told if code is None else RunTime(told.seconds, code)
 
     def _ruled(self, pod: JSON, run: int, container: str | None = None) -> RunTime | None:
+        if self._durations is None or (rule := self._durations.rule_for(facts_of(pod), container)) is None:
+            return None
         metadata = pod["metadata"]
-        if self._durations is None:
-            return None
-        rule = self._durations.rule_for(metadata["namespace"], metadata.get("labels") or {}, owner_kind(pod), container)
-        if rule is None:
-            return None
         name, which = metadata["name"], f"{run}" if container is None else f"{container} {run}"
         try:
             return rule.run_time(f"{self._seed} {metadata['namespace']}/{name} {which}", name, name)
@@ -177,6 +175,12 @@ def owner_kind(pod: JSON) -> str:
     """Return the kind of the pod's controller; empty for none."""
     owner = controller_of(pod)
     return "" if owner is None else str(owner["kind"])
+
+
+def facts_of(pod: JSON) -> PodFacts:
+    """Return the properties of a pod by which rules choose."""
+    metadata = pod["metadata"]
+    return PodFacts(metadata.get("namespace", ""), metadata.get("labels") or {}, owner_kind(pod))
 
 
 def _work(run_time: RunTime) -> Work:

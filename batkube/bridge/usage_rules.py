@@ -1,7 +1,7 @@
 """The rules of ``--durations`` on what pods really use, as the annotation that pods of clients get when they come."""
 
 from batkube.bridge.pods import JOB_ANNOTATION
-from batkube.bridge.run_times import owner_kind
+from batkube.bridge.run_times import facts_of
 from batkube.bridge.usage_phases import USAGE_ANNOTATION
 from batkube.kube.admission.plugin import Attributes, Plugin
 from batkube.startup.durations import Durations
@@ -22,7 +22,6 @@ class UsageRules(Plugin):
         annotations = metadata.get("annotations") or {}
         if write.old is not None or USAGE_ANNOTATION in annotations or JOB_ANNOTATION in annotations:
             return
-        labels, namespace = metadata.get("labels") or {}, metadata.get("namespace", "")
-        usage = self._durations.usage_of(namespace, labels, owner_kind(write.obj))
+        usage = self._durations.usage_of(facts_of(write.obj))
         if usage is not None:
             metadata["annotations"] = {**annotations, USAGE_ANNOTATION: usage}

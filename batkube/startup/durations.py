@@ -15,7 +15,6 @@ It is a YAML file with rules. The first whose conditions all hold gives the run 
       - duration: {exponential: {mean: 600}}
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
@@ -26,7 +25,7 @@ from pydantic import BaseModel, BeforeValidator, Field, model_validator
 from batkube.startup.delays import STRICT, Delay
 from batkube.startup.lengths import read_length
 from batkube.startup.model_file import read_model
-from batkube.startup.pod_condition import PodCondition
+from batkube.startup.pod_condition import PodCondition, PodFacts
 from batkube.startup.shares import share_if_percent
 from batkube.startup.usage import parse_usage
 
@@ -114,21 +113,19 @@ class Durations(BaseModel):
 
     rules: Annotated[list[Rule], Field(min_length=1)]
 
-    def rule_for(
-        self, namespace: str, labels: Mapping[str, str], owner: str, container: str | None = None
-    ) -> Rule | None:
+    def rule_for(self, pod: PodFacts, container: str | None = None) -> Rule | None:
         """Return the first rule on how long such a pod as a whole runs, or its container of this name."""
         concerned = (rule for rule in self.rules if rule.times and rule.container == container)
-        return next((rule for rule in concerned if rule.matches(namespace, labels, owner)), None)
+        return next((rule for rule in concerned if rule.matches(pod)), None)
 
     @property
     def say_usage(self) -> bool:
         """True if some rule says what pods use."""
         return any(rule.usage is not None for rule in self.rules)
 
-    def usage_of(self, namespace: str, labels: Mapping[str, str], owner: str) -> str | None:
+    def usage_of(self, pod: PodFacts) -> str | None:
         """Return what such a pod uses, by the first rule that says so; None if none does."""
-        said = (rule.usage for rule in self.rules if rule.usage and rule.matches(namespace, labels, owner))
+        said = (rule.usage for rule in self.rules if rule.usage and rule.matches(pod))
         return next(said, None)
 
 

@@ -21,7 +21,7 @@ from pydantic import BaseModel, BeforeValidator, Field, model_validator
 from batkube.kube.apimachinery.quantity import Quantity, QuantityError
 from batkube.startup.delays import STRICT
 from batkube.startup.lengths import LONGEST, read_length_if_text
-from batkube.startup.pod_condition import PodCondition
+from batkube.startup.pod_condition import PodCondition, PodFacts
 from batkube.startup.shares import share_if_percent
 
 MOST_BYTES = 1 << 60
@@ -92,11 +92,11 @@ class Images(BaseModel):
         """Return how long the bytes of an image take."""
         return 0.0 if self.rate is None else self.size(image) / self.rate
 
-    def about(self, image: str, node: str, namespace: str, labels: dict[str, str], owner: str) -> Iterator[PullFailure]:
-        """Yield what is said of pulls of an image on a node for a pod, with its labels and the kind of its owner."""
+    def about(self, image: str, node: str, pod: PodFacts) -> Iterator[PullFailure]:
+        """Yield what is said of pulls of an image on a node for a pod."""
         for failure in self.failures:
             there = fnmatchcase(image, failure.image) and fnmatchcase(node, failure.node)
-            if there and failure.matches(namespace, labels, owner):
+            if there and failure.matches(pod):
                 yield failure
 
 

@@ -1,12 +1,22 @@
 """The conditions by which a rule is for some pods and not for others."""
 
 from collections.abc import Mapping
+from typing import NamedTuple
 
 from pydantic import BaseModel
 
 from batkube.kube.storage.selectors import EVERYTHING
 from batkube.startup.delays import STRICT
 from batkube.startup.selector import Selector
+
+
+class PodFacts(NamedTuple):
+    """The properties of a pod by which rules choose."""
+
+    namespace: str
+    labels: Mapping[str, str]
+    owner: str = ""
+    """The kind of its controller; empty for none."""
 
 
 class PodCondition(BaseModel):
@@ -19,6 +29,7 @@ class PodCondition(BaseModel):
     owner: str | None = None
     """The kind of the pod's controller."""
 
-    def matches(self, namespace: str, labels: Mapping[str, str], owner: str) -> bool:
+    def matches(self, pod: PodFacts) -> bool:
         """Tell whether the rule is for such a pod."""
-        return self.namespace in (None, namespace) and self.owner in (None, owner) and self.selector.matches(labels)
+        here = self.namespace in (None, pod.namespace) and self.owner in (None, pod.owner)
+        return here and self.selector.matches(pod.labels)

@@ -6,6 +6,7 @@ import pytest
 
 from batkube.startup.durations import Durations, RunTime, read_durations
 from batkube.startup.errors import StartupError
+from batkube.startup.pod_condition import PodFacts
 
 
 def durations(folder: Path, text: str) -> Durations:
@@ -24,7 +25,7 @@ def test_the_first_rule_whose_conditions_all_hold_counts(tmp_path: Path) -> None
     )
 
     def seconds(namespace: str, labels: dict[str, str], owner: str = "") -> float | None:
-        rule = read.rule_for(namespace, labels, owner)
+        rule = read.rule_for(PodFacts(namespace, labels, owner))
         return None if rule is None else rule.run_time("draw", "pod", "pod").seconds
 
     assert seconds("prod", {"app": "web"}) == 1
