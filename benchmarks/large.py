@@ -13,11 +13,9 @@ import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from processes import StartError
-from profile_run import KUBE_SCHEDULER, MEASURED_RUN
-from servers import built_tool
+from profile_run import JSON, measured
 
 from batkube.checks.invariants import INVARIANTS, look
 from batkube.comparison.facts import RecordedRun
@@ -94,20 +92,8 @@ def _batkube(*words: str) -> None:
         raise StartError(f"batkube {words[0]} ended with exit code {done.returncode}")
 
 
-def play(words: list[str], folder: Path, scheduler: str) -> tuple[dict[str, Any], RecordedRun]:
-    """Run once; what it cost, and its results. Raises StartError with what the command said when it failed."""
-    cost, out = folder / "cost.json", folder / "out"
-    more = ["--scheduler-binary", str(built_tool(KUBE_SCHEDULER))] if scheduler == "kube-scheduler" else []
-    run = ["run", *words, "--enable-compute-sharing", "--scheduler", scheduler, *more, "--quiet", "--out", str(out)]
-    done = subprocess.run([sys.executable, str(MEASURED_RUN), str(cost), *run], capture_output=True, text=True)
-    if done.returncode:
-        raise StartError(f"batkube {' '.join(run)}\nended with exit code {done.returncode}: {done.stderr.strip()}")
-    return json.loads(cost.read_text()), RecordedRun(out)
-
-
-def report(name: str, cost: dict[str, Any], results: RecordedRun) -> bool:
+def report(name: str, cost: JSON, run: JSON, results: RecordedRun) -> bool:
     """Tell what came of a run; False if an invariant is broken."""
-    run = json.loads((results.path / "run.json").read_text())
     theirs = (run["scheduler_use"] or {}).get("peak_memory") or 0
     figures = {key: run["figures"][key] for key in ("waiting_time", "cpu_utilization", "preempted", "lost_work")}
     lines = {
@@ -145,12 +131,12 @@ def main() -> int:
         folder.mkdir(parents=True, exist_ok=True)
         try:
             chosen = Options(options.scheduler, options.packing, options.log)
-            words = [*CASES[options.case](folder, chosen), *more]
+            words = [*CASES[options.case](folder, chosen), "--enable-compute-sharing"]
+            words += ["--scheduler", options.scheduler, *more]
             for _ in range(options.repeat):
-                cost, results = play(words, folder, options.scheduler)
-                holds = report(options.case, cost, results) and holds
-                run = results.run
-                hashes.add((run.events_sha256, run.jobs_sha256) if run is not None else None)
+                cost, run = measured(words, folder, options.scheduler)
+                holds = report(options.case, cost, run, RecordedRun(folder / "out")) and holds
+                hashes.add((run["events_sha256"], run["jobs_sha256"]))
         except (StartError, OSError) as error:
             print(f"large: {error}", file=sys.stderr)
             return 1

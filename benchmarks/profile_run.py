@@ -17,31 +17,40 @@ from cases import CASES, Case
 from processes import StartError
 from servers import built_tool
 
+JSON = dict[str, Any]
+
 MEASURED_RUN = Path(__file__).with_name("measured_run.py")
 KUBE_SCHEDULER = "kube-scheduler-1.36.3"
 
 
-def measure(case: Case, folder: Path, *, profile: Path | None = None, more: list[str] | None = None) -> dict[str, Any]:
+def measure(case: Case, folder: Path, *, profile: Path | None = None, more: list[str] | None = None) -> JSON:
     """Run ``case`` once, its files in ``folder``: its cost, and the hashes of what came of it.
 
     ``more``: options of ``batkube run``. Raises StartError with what the command said when it failed.
     """
+    found, run = measured([*case.write(folder), *(more or [])], folder, case.scheduler, profile=profile)
+    quiescences = run["quiescence"]["observed"] + run["quiescence"]["in_process"]
+    return {**found, "quiescences": quiescences, **{key: run[key] for key in ("events_sha256", "jobs_sha256")}}
+
+
+def measured(words: list[str], folder: Path, scheduler: str, *, profile: Path | None = None) -> tuple[JSON, JSON]:
+    """Run ``batkube run`` once, its results in ``out`` of ``folder``: its cost, and its ``run.json``.
+
+    ``scheduler``: that of ``words``. Raises StartError with what the command said when it failed.
+    """
     out, cost = folder / "out", folder / "cost.json"
-    words = [*case.write(folder), "--quiet", "--out", str(out), *(more or [])]
-    if case.scheduler == "kube-scheduler":
+    words = [*words, "--quiet", "--out", str(out)]
+    if scheduler == "kube-scheduler":
         words += ["--scheduler-binary", str(built_tool(KUBE_SCHEDULER))]
     profiling = ["--profile", str(profile)] if profile else []
     command = [sys.executable, str(MEASURED_RUN), *profiling, str(cost), "run", *words]
     done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True)
     if done.returncode:
         raise StartError(f"{' '.join(command)}\nended with exit code {done.returncode}: {done.stderr.strip()}")
-    run = json.loads((out / "run.json").read_text())
-    found: dict[str, Any] = json.loads(cost.read_text())
-    quiescences = run["quiescence"]["observed"] + run["quiescence"]["in_process"]
-    return {**found, "quiescences": quiescences, **{key: run[key] for key in ("events_sha256", "jobs_sha256")}}
+    return json.loads(cost.read_text()), json.loads((out / "run.json").read_text())
 
 
-def table(name: str, case: Case, cost: dict[str, Any]) -> str:
+def table(name: str, case: Case, cost: JSON) -> str:
     """One line of a table in Markdown."""
     own, other = (cost[who] * 1000 / case.jobs for who in ("batkube_seconds", "scheduler_seconds"))
     steps, quiescences = (cost[what] / case.jobs for what in ("steps", "quiescences"))
