@@ -37,6 +37,8 @@ class Meter:
 
     def __init__(self, profile: cProfile.Profile | None) -> None:
         self.counts = dict.fromkeys(("steps", "looks", "watch_bytes"), 0)
+        self.cost: dict[str, float] = {}
+        """What the step loop took; empty where it was not come to."""
         self._profile = profile
         self._servers: list[ApiServer] = []
 
