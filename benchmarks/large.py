@@ -41,7 +41,7 @@ class Options:
 
 
 def week(folder: Path, options: Options) -> list[str]:
-    """Write its files; the words of `batkube run`."""
+    """Write its files; return the words of `batkube run`."""
 
     def names(first: int, last: int) -> str:
         return json.dumps([f"node-{number:03d}" for number in range(first, last + 1)])
@@ -59,7 +59,7 @@ def week(folder: Path, options: Options) -> list[str]:
 
 
 def month(folder: Path, options: Options) -> list[str]:
-    """Take the first month out of the log; the words of `batkube run`."""
+    """Take the first month out of the log; return the words of `batkube run`."""
     if options.log is None:
         raise StartError("month needs --log FILE: NASA-iPSC-1993-3.1-cln.swf.gz of the Parallel Workloads Archive")
     part = folder / "month.swf"
@@ -68,7 +68,7 @@ def month(folder: Path, options: Options) -> list[str]:
 
 
 def cluster(folder: Path, options: Options) -> list[str]:
-    """Write its jobs; the words of `batkube run`."""
+    """Write its jobs; return the words of `batkube run`."""
     return ["-p", "5000 x 20cpu,64Gi", "-w", _generated(folder, CLUSTER)]
 
 
@@ -113,7 +113,7 @@ def report(name: str, cost: JSON, run: JSON, results: RecordedRun) -> bool:
 
 
 def main() -> int:
-    """Exit code 1 where an invariant is broken, or runs of one input differ."""
+    """Return 1 where an invariant is broken, or runs of one input differ."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("case", choices=[*CASES])
     parser.add_argument("--scheduler", default="kube-scheduler", help="or a policy: fifo, easy (%(default)s)")

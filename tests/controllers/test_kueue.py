@@ -33,13 +33,13 @@ WEBHOOKS = "/apis/admissionregistration.k8s.io/v1"
 
 @pytest.fixture(scope="module")
 def kueue(program_beside: BuiltTool) -> Path:
-    """The program."""
+    """Find the program."""
     return program_beside(PROGRAM)
 
 
 @pytest.fixture(scope="module")
 def definitions(kueue: Path, sources: Callable[[str, str], Path]) -> list[JSON]:
-    """Kueue's CustomResourceDefinitions."""
+    """Read Kueue's CustomResourceDefinitions."""
     return kueue_definitions(sources("kueue", "sigs.k8s.io/kueue"))
 
 

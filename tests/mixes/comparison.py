@@ -13,12 +13,10 @@ JSON = dict[str, Any]
 
 MICROSECOND = 1.5e-6
 """Seconds: one, and what the files lose by their six decimals."""
-
-
-_TEXTS = {"constraints"}
-"""Columns with numbers in a text, which others have as well."""
 LATE = 0.2
 """Seconds that messages may be later than what they tell of."""
+_TEXTS = {"constraints"}
+"""Columns with numbers in a text, which others have as well."""
 
 
 def differences(one: dict[str, list[End]], other: dict[str, list[End]], *, within: float = MICROSECOND) -> list[str]:
@@ -49,7 +47,7 @@ def own_files(outcome: Outcome, within: float = MICROSECOND) -> list[str]:
 
 
 def other_lives(one: Outcome, other: Outcome) -> list[str]:
-    """Pods that are not the same in two plays, and the first event that is not."""
+    """Tell which pods are not the same in two plays, and the first event that is not."""
     found = []
     for pod, theirs in zip_longest(one.pods, other.pods):
         ours, others = (asdict(each) if each else {} for each in (pod, theirs))

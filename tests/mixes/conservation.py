@@ -20,6 +20,7 @@ from typing import Any
 from batkube.checks.invariants import INVARIANTS, look
 from batkube.comparison.facts import RecordedRun
 from batkube.results.jobs import JobRow
+from tests.mixes.processes import KUBE_SCHEDULER, batkube_run
 from tests.tools import tools_folder
 
 JSON = dict[str, Any]
@@ -29,7 +30,7 @@ EQUAL = 1e-3
 
 
 def draw(seed: int, folder: Path) -> list[str]:
-    """Write the files of an experiment; the arguments of `batkube run` for it."""
+    """Write the files of an experiment; return the words of `batkube run` for it."""
     random = Random(seed)
     hosts, cores = random.randint(2, 8), random.choice((2, 4, 8))
     folder.mkdir(parents=True, exist_ok=True)
@@ -52,7 +53,7 @@ def draw(seed: int, folder: Path) -> list[str]:
         words += ["--decision-time", "0.25"]
     scheduler = random.choice(SCHEDULERS)
     if scheduler == "kube-scheduler":
-        words += ["--scheduler-binary", str(tools_folder() / "kube-scheduler-1.36.3")]
+        words += ["--scheduler-binary", str(tools_folder() / KUBE_SCHEDULER)]
     return [*words, "--scheduler", scheduler, "--on-deadlock", "reject"]
 
 
@@ -85,10 +86,9 @@ def _events(random: Random, hosts: int) -> Iterator[JSON]:
 
 
 def faults(words: list[str], out: Path, timeout: float) -> list[str]:
-    """Run it; all that is wrong with what came of it."""
-    command = [sys.executable, "-m", "batkube", "run", "-q", "-o", str(out), *words]
+    """Run it; return all that is wrong with what came of it."""
     try:
-        done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=timeout)
+        done = batkube_run(words, out, timeout)
     except subprocess.TimeoutExpired:
         return [f"no end within {timeout:g} s"]
     if done.returncode or not (out / "run.json").exists():
@@ -120,7 +120,7 @@ def _unfinished(run: RecordedRun, words: list[str]) -> Iterator[str]:
 
 
 def main() -> int:
-    """Exit code 1 where anything is wrong."""
+    """Return 1 where anything is wrong."""
     parser = argparse.ArgumentParser(prog="python -m tests.mixes.conservation", description=__doc__)
     add = parser.add_argument
     add("--count", type=int, default=200, help="how many experiments (%(default)s)")

@@ -115,7 +115,7 @@ def mix(seed: int) -> Mix:
 
 
 def living_mix(seed: int) -> Mix:
-    """The mix of a seed with a life beside its jobs; hosts are shared more often."""
+    """Return the mix of a seed with a life beside its jobs; hosts are shared more often."""
     random = Random(f"life {seed}")
     dead = mix(seed)
     life = random_life(random, dead.site)

@@ -39,6 +39,12 @@ def run(mix: Mix, files: Files, out: Path, *, scheduler: str, batsim: Path | Non
     return outcome
 
 
+def batkube_run(words: list[str], out: Path, timeout: float) -> subprocess.CompletedProcess[str]:
+    """Play an experiment by its words for ``batkube run``; TimeoutExpired if that takes more real seconds."""
+    command = [sys.executable, "-m", "batkube", "run", "-q", "-o", str(out), *words]
+    return subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=timeout)
+
+
 def arguments(mix: Mix, files: Files) -> list[str]:
     """The inputs and options of a mix for ``batkube run``."""
     words = ["-p", str(files.platform)]

@@ -12,7 +12,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from tests.mixes.mix import mix
-from tests.mixes.processes import arguments
+from tests.mixes.processes import arguments, batkube_run
 from tests.tools import tools_folder
 
 HOG = "while True: pass"
@@ -36,9 +36,8 @@ def parse() -> argparse.Namespace:
 
 def fingerprint(words: list[str], out: Path, timeout: float) -> str:
     """Return what came of a run: hashes, or why there are none."""
-    command = [sys.executable, "-m", "batkube", "run", "-q", "-o", str(out), *words]
     try:
-        done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=timeout)
+        done = batkube_run(words, out, timeout)
     except subprocess.TimeoutExpired:
         return f"no end within {timeout:g} s"
     try:

@@ -6,9 +6,10 @@ import pytest
 
 from tests.conftest import BuiltTool
 from tests.mixes.conservation import draw, faults
+from tests.mixes.processes import KUBE_SCHEDULER
 
 
 @pytest.mark.parametrize("seed", [14, 16, 18])
 def test_all_work_is_accounted_for(tmp_path: Path, built_tool: BuiltTool, seed: int) -> None:
-    built_tool("kube-scheduler-1.36.3")
+    built_tool(KUBE_SCHEDULER)
     assert faults(draw(seed, tmp_path / "inputs"), tmp_path / "out", timeout=600) == []

@@ -43,7 +43,7 @@ POLICY = {
 
 @pytest.fixture
 def scheduler(built_tool: BuiltTool) -> list[object]:
-    """The options for kube-scheduler with all of its timers, on hosts that are shared."""
+    """Return the options for kube-scheduler with all of its timers, on hosts that are shared."""
     words = ["--scheduler", "kube-scheduler", "--scheduler-binary", built_tool("kube-scheduler-1.36.3")]
     return [*words, "--timers", "all", "--enable-compute-sharing"]
 
