@@ -1,6 +1,7 @@
 """Play a mix in this process: the bridge, its API server and the policy of fifo, with whichever simulator."""
 
 import asyncio
+from collections.abc import Sequence
 from pathlib import Path
 
 from batkube.batsim.command_line import BatsimInputs
@@ -17,6 +18,7 @@ from batkube.batsim.workload import read_workload
 from batkube.bridge.cluster import ADMISSION_WITHOUT
 from batkube.bridge.controller_settings import Which
 from batkube.bridge.decision_time import DecisionTime
+from batkube.bridge.drains import Drain
 from batkube.bridge.job_files import JobFiles
 from batkube.bridge.jobs import Job
 from batkube.bridge.requeue_rule import read_requeue
@@ -30,7 +32,7 @@ from batkube.kube.server import ApiServer
 from batkube.machines.event_file import Scene
 from batkube.machines.failures import read_failures
 from batkube.machines.places import Places
-from batkube.machines.plan import MachinePlan, read_plan
+from batkube.machines.plan import read_plan
 from batkube.results.events import EventLog
 from batkube.simulator.embedded import EmbeddedSimulator
 from batkube.simulator.options.simulator_options import SimulatorOptions
@@ -45,14 +47,14 @@ from tests.mixes.users import FifoWithUsers
 
 def embedded(mix: Mix, files: Files, *, exact: bool) -> EmbeddedSimulator:
     """The built-in simulator with the mix. Raises ValueError for a mix that it does not take."""
-    plan = machine_plan(mix, files)
+    planned, _ = machines(mix, files)
     return EmbeddedSimulator(
         read_platform(files.platform),
         [read_workload(path, f"w{index}") for index, path in enumerate(files.workloads)],
         SimulatorOptions(
             compute_sharing=mix.sharing,
-            external_events=read_external_events(files.events) if files.events and plan is None else None,
-            machine_events=machine_events(files, plan),
+            external_events=read_external_events(files.events) if files.events and planned is None else None,
+            machine_events=planned,
             dynamic_jobs=mix.life is not None,
             energy=mix.energy,
             exact=exact,
@@ -60,28 +62,23 @@ def embedded(mix: Mix, files: Files, *, exact: bool) -> EmbeddedSimulator:
     )
 
 
-def machine_plan(mix: Mix, files: Files) -> MachinePlan | None:
-    """Return the plan for machines where a life says more of them than Batsim's own file; else None."""
+def machines(mix: Mix, files: Files) -> tuple[MachineEvents | None, Sequence[Drain]]:
+    """Return the outages and drains where a life says more of machines than Batsim's own file; else None and none."""
     if mix.life is None or not (mix.life.machines or mix.life.failures):
-        return None
-    scene = Scene(Places.of(read_platform(files.platform).resources(master="master_host")), 0.0)
+        return None, ()
+    resources = read_platform(files.platform).resources(master="master_host")
     failures = [read_failures(text) for text in mix.life.failures]
     paths = [path for path in (files.events, files.machines) if path]
-    return read_plan(paths, failures, scene, seed=mix.seed, keep_unknown=False)
-
-
-def machine_events(files: Files, plan: MachinePlan | None) -> MachineEvents | None:
-    """The outages of a plan, by the numbers of hosts."""
-    if plan is None:
-        return None
-    return plan.events(read_platform(files.platform).resources(master="master_host"))
+    plan = read_plan(paths, failures, Scene(Places.of(resources), 0.0), seed=mix.seed, keep_unknown=False)
+    return plan.events(resources), plan.drains
 
 
 async def batsim(mix: Mix, files: Files, program: Path, prefix: Path) -> BatsimProcess:
     """A real Batsim with the mix; its results have names that begin with ``prefix``."""
     inputs = BatsimInputs(files.platform, files.workloads, prefix)
     events = files.events
-    if (planned := machine_events(files, machine_plan(mix, files))) is not None:
+    planned, _ = machines(mix, files)
+    if planned is not None:
         events = prefix.with_name("machine-events.txt")
         planned.write(events)
     options = BatsimOptions(
@@ -137,7 +134,7 @@ async def play(mix: Mix, files: Files, simulator: Simulator, out: Path, *, laten
     platform = read_platform(files.platform)
     now = SimulatedTime(0.0)
     server = ApiServer(now=now.unix, disable_admission_plugins=ADMISSION_WITHOUT)
-    life, plan = mix.life or Life(), machine_plan(mix, files)
+    life, (planned, drains) = mix.life or Life(), machines(mix, files)
     if mix.life:
         server.hold_workloads()
         server.provide(life.objects)
@@ -153,9 +150,9 @@ async def play(mix: Mix, files: Files, simulator: Simulator, out: Path, *, laten
         decision_time=DecisionTime.parse(str(mix.decision_time) if mix.decision_time else "zero"),
         startup=Startup(read_startup(files.startup), seed=0) if files.startup else None,
         control_latency=largest_control_latency(Router(platform), platform.resources()) if latency else 0.0,
-        outages=read_external_events(files.events) if files.events and plan is None else (),
-        machine_events=machine_events(files, plan),
-        drains=plan.drains if plan else (),
+        outages=read_external_events(files.events) if files.events and planned is None else (),
+        machine_events=planned,
+        drains=drains,
         run_times=RunTimeRules(default=10.0, oom_killer=life.oom_killer),
         until=HORIZON if mix.life else 0.0,
         requeue=read_requeue(life.requeue),
