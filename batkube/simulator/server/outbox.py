@@ -24,7 +24,7 @@ class Outbox:
     """
 
     def __init__(self, *, exact: bool) -> None:
-        self._by_date = not exact
+        self._exact = exact
         self.date: Callable[[int], float] = printed_seconds if exact else seconds
         """Returns a date as it is told."""
         self.events: list[tuple[int, int, int, int, Event]] = []
@@ -33,7 +33,7 @@ class Outbox:
 
     def progress(self, tree: Progress) -> Progress:
         """Return how far a job was as it is told."""
-        if self._by_date:
+        if not self._exact:
             return tree
         if isinstance(tree, LeafProgress):
             return tree.model_copy(update={"progress": round(tree.progress, PRINTED_DECIMALS)})
@@ -46,7 +46,7 @@ class Outbox:
 
     def take(self, now: int) -> Message:
         """Take all events, as a message sent at ``now``."""
-        if self._by_date and len(self.events) > 1:
+        if not self._exact and len(self.events) > 1:
             self.events.sort()
         events = [entry[4] for entry in self.events]
         self.events = []
