@@ -188,7 +188,7 @@ class PodStages:
         """Note that a pod is prepared; True if that starts its job."""
         prepared = self._prepared.setdefault(job.id, set())
         prepared.add(job.uids[pod])
-        if not prepared.issuperset(job.uids.values()):
+        if len(prepared) < len(job.uids) or not prepared.issuperset(job.uids.values()):
             return False
         del self._prepared[job.id]
         self.start(job)
