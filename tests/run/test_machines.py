@@ -9,6 +9,7 @@ import pytest
 
 from tests.conftest import BuiltTool
 from tests.run.conftest import Batkube, Outcome
+from tests.run.test_manifests import pod, written
 
 CLUSTER = ["-p", "3 x 4cpu,8Gi zone=a", "-p", "3 x 4cpu,8Gi zone=b", "--enable-compute-sharing"]
 EVENTS = """
@@ -48,21 +49,17 @@ def test_events_by_date_happen_when_they_should(batkube: Batkube, table: Path, e
     assert [(round(date), node) for date, node in went] == zone_b + flaps
     assert [(round(date), node) for date, node in nodes_told(done, "node_drained")] == [(300, "node-1")]
     assert [(round(date), node) for date, node in nodes_told(done, "node_drain_over")] == [(900, "node-1")]
-    on_drained = [pod for pod in done.rows("pods.csv") if pod["node"] == "node-1" and pod["bound_time"]]
-    assert not [pod for pod in on_drained if 300.1 < float(pod["bound_time"]) < 899.9]
+    on_drained = [row for row in done.rows("pods.csv") if row["node"] == "node-1" and row["bound_time"]]
+    assert not [row for row in on_drained if 300.1 < float(row["bound_time"]) < 899.9]
     assert done.run["batsim_inputs"][0]["path"] == str(events)
 
 
 @pytest.mark.parametrize("at", [0, 60])
 def test_what_comes_at_the_date_of_a_drain_goes_elsewhere(batkube: Batkube, tmp_path: Path, at: int) -> None:
-    container = {"name": "main", "image": "app", "command": ["sleep", "30"], "resources": {"requests": {"cpu": "1"}}}
-    metadata = {"name": "pod", "annotations": {"batkube.io/created-at": str(at)}}
-    spec = {"restartPolicy": "Never", "containers": [container]}
-    pod = {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec}
-    (tmp_path / "pod.json").write_text(json.dumps(pod))
+    late = pod("late", annotations={"batkube.io/created-at": str(at)})
     (tmp_path / "jobs.csv").write_text(f"submit,duration,cpu\n{at},30,1\n")
     (tmp_path / "drain.yaml").write_text(f"events:\n- {{at: {at}, node: node-1, drain: 10m}}\n")
-    objects = ["-w" if at else "--objects", tmp_path / "pod.json"]
+    objects = ["-w" if at else "--objects", written(tmp_path, late)]
     given = [*objects, "-w", tmp_path / "jobs.csv", "--events", tmp_path / "drain.yaml"]
     done = batkube("-p", "2 x 2cpu", "--enable-compute-sharing", *given)
     assert done.exit_code == 0, done.stderr
@@ -154,13 +151,10 @@ def test_pods_of_clients_run_longer_on_slow_machines_and_delays_do_not(
     batkube: Batkube, table: Path, tmp_path: Path
 ) -> None:
     (tmp_path / "slow.yaml").write_text("events:\n- {at: 5, zone: a, slow: forever, speed: 50%}\n")
-    (tmp_path / "pod.yaml").write_text(
-        "apiVersion: v1\nkind: Pod\nmetadata: {name: one, annotations: {batkube.io/duration: '10'}}\n"
-        "spec: {restartPolicy: Never, containers: [{name: main, image: app}]}\n"
-    )
+    one = written(tmp_path, pod("one", annotations={"batkube.io/duration": "10"}))
     done = batkube(
         "-p", "1 x 8cpu,32Gi zone=a", "--enable-compute-sharing", "--events", tmp_path / "slow.yaml",
-        "-w", table, "-w", tmp_path / "pod.yaml",
+        "-w", table, "-w", one,
     )  # fmt: skip
     assert done.exit_code == 0, done.stderr
     ends = {row["job_id"]: row["execution_time"] for row in done.rows("jobs.csv") if row["workload_name"] == "pods"}
